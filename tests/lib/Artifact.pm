@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Artifact.pm - the bytes of an artifact, as a client gets them.
+# Artifact.pm - the bytes of an artifact, as read by a client.
 package Artifact;
 
 use strict;
@@ -10,8 +10,8 @@ use MIME::Base64 qw(decode_base64);
 
 our @EXPORT = qw(artifact);
 
-# The artifact NAME of the run VIEW, in as many parts as S gives it; undef:
-# the run has none of that name.
+# The artifact NAME of the run VIEW, read in as many parts as S returns; undef: the run has
+# no artifact NAME.
 sub artifact {
 	my ($s, $view, $name) = @_;
 	my ($a) = grep { $_->{name} eq $name } @{$view->{artifacts}};

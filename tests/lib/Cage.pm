@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cage.pm - can this machine make what programs are caged in? util-linux is
-# asked, not paddock: a test may leave programs out where the machine cannot,
-# and fails where it can and paddock does not.
+# Cage.pm - can this machine make the cage of programs? The answer comes from util-linux,
+# not from paddock: a test may skip programs where the machine has no cage, and fails where
+# only paddock has none.
 package Cage;
 
 use strict;
@@ -33,8 +33,8 @@ sub machine_can {
 	};
 }
 
-# WHY programs are not run by USER (who we are), as a reason to skip; a failure
-# where that is paddock's fault.
+# WHY programs are not run by USER (or the current user), as a reason to skip; a failure
+# where paddock is at fault.
 sub uncaged {
 	my ($why, $user) = @_;
 

@@ -69,7 +69,7 @@ sub stop {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	$self->signal($signal // 'TERM') unless defined $self->{status};
 	$self->SUPER::stop($name);
-	ok($self->{no_socket} || !-e $self->{socket}, '"a stopped daemon leaves no socket"')
+	ok($self->{no_socket} || !-e $self->{socket}, 'a stopped daemon leaves no socket')
 	    unless $self->{kept_socket};
 	return $self;
 }

@@ -10,7 +10,7 @@ use Paddock;
 
 our @EXPORT = qw(sqlite_held record_held);
 
-# Nothing can be written into DB until the code that this gives is called.
+# Block writes to DB until the returned code is called.
 sub sqlite_held {
 	my $pid = open2(my $from, my $to, 'python3', '-c', <<'PY', @_);
 import sqlite3, sys
@@ -24,7 +24,7 @@ PY
 	return sub { close $to; waitpid $pid, 0; close $from };
 }
 
-# The same of the server S, whichever store it has.
+# The same for the record of server S, in either store.
 sub record_held {
 	my ($s) = @_;
 

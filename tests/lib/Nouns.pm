@@ -41,6 +41,7 @@ sub comments_script {
 	my ( @found, $open );
 
 	for ( split /\n/, $text ) {
+		next if m{SPDX-License};
 		last if /^__(?:END|DATA)__/;
 		if (/^\s*#(?!!)\s?(.*)/) {
 			push @found, '' if !$open;
@@ -50,7 +51,7 @@ sub comments_script {
 		}
 		$open = 0;
 	}
-	return grep { !/SPDX-License/ && !/^\s*-+ .* -+\s*$/ } @found;
+	return grep { !/^\s*-+ .* -+\s*$/ } @found;
 }
 
 # The sentences of a document, without what stands in code.

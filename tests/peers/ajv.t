@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# ajv.t - paddock's JSON Schema beside ajv's, over generated pairs of a schema
-# and an instance. Where the two disagree, a fault of ajv's has foretold it:
-# the generator puts the schema in other words that ajv gets right (see
-# ajv/remedy.js), and names the fault in the test. PADDOCK_AJV_SEED makes
-# other pairs.
+# ajv.t - paddock's JSON Schema compared with ajv's, over generated pairs of a schema and an
+# instance. The verdicts may differ only at a known fault of ajv: the generator then
+# rewrites the schema in words which ajv handles correctly (see ajv/remedy.js), and names
+# the fault in the test. PADDOCK_AJV_SEED selects other pairs.
 use strict;
 use warnings;
 use File::Copy qw(copy);
@@ -21,7 +20,7 @@ my $build   = $ENV{PADDOCK_BUILD} // 'build';
 my $modules = "$build/node/ajv";
 my $suite   = "$build/ajv";
 
-# The specification is that of 2020-12: Core and Validation.
+# The specification is 2020-12: Core and Validation.
 my %fault = (
 	'multipleOf' => 'Validation 6.2.1: dividing yields an integer. ajv divides'
 	    . ' doubles: 0.3 is no multiple of 0.1, and parseInt(1e21) is 1',
@@ -44,7 +43,7 @@ sub same_file {
 	return system('cmp', '-s', @_) == 0;
 }
 
-# Why ajv cannot be had; '' when it is there.
+# The reason why ajv is missing; '' when installed.
 sub install {
 	my $lack = lacks('node', 'npm');
 
@@ -56,7 +55,7 @@ sub install {
 	copy("$here/$_", "$modules/$_") or die "$modules/$_: $!"
 	    for qw(package.json package-lock.json);
 	my $system = '/etc/ssl/certs/ca-certificates.crt';
-	# node does not read the machine's own certificates by itself
+	# node does not read the machine's own certificates by default
 	local $ENV{NODE_EXTRA_CA_CERTS} = $ENV{NODE_EXTRA_CA_CERTS} // $system
 	    if -e $system;
 	my $flags = '--ignore-scripts --no-audit --no-fund '

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# inspector.t - the official inspector's command, in each of its eras, over stdio
-# and HTTP: a plain call, one with arguments, a task that it drives to its end, a
-# list.
+# inspector.t - the command of the official inspector, in each era, over stdio and HTTP: a
+# plain call, a call with arguments, a task driven to the end, a list.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -18,7 +17,7 @@ my %templates = (
 	slow => lua("run.sleep(300) return {slept = true}", taskSupport => 'required'),
 );
 
-# inspect ROOT TARGET FLAGS: what the command printed, as JSON; or why there is none.
+# inspect ROOT TARGET FLAGS: the output of the command as JSON; or the reason for a failure.
 sub inspect {
 	my ($root, $target, @flags) = @_;
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is this built with AddressSanitizer? */
+/* True in a build with AddressSanitizer. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -23,7 +23,7 @@ extern int tap_count; /* tests so far */
 bool tap_ok(bool pass, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Each takes a name (printf format) after its operands. */
+/* After the operands comes a name (printf format). */
 #define ok(cond, ...) tap_ok((cond), __VA_ARGS__)
 
 #define is_int(got, want, ...)                                                 \
@@ -60,7 +60,9 @@ struct tap_test {
 	struct tap_test *next;
 };
 
-/* A test that needs no call: main() is tap.c's, unless there is another. */
+/*
+ * Define a test, which needs no call: main() is in tap.c, unless the file has a main().
+ */
 #define TEST(name)                                                             \
 	static void test_##name(void);                                         \
 	__attribute__((                                                        \
@@ -73,7 +75,9 @@ struct tap_test {
 
 void tap_add(struct tap_test *t); /* T lasts */
 
-/* In a main() of one's own: all that are TEST(), in the order of their lines. */
+/*
+ * For a file with a main(): run all tests defined by TEST(), in the order of lines.
+ */
 void tap_run(void);
 /* Last there: the plan; the exit status. */
 int tap_done(void);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Who may do what with the browser, and what comes of it when it is slow, is
-# called off, or dies. fake_browser.pl stands in for paddock-browser.
+# Calls to the browser: the allowed callers, and the results when the browser is slow, a
+# call is cancelled, or the browser dies. fake_browser.pl stands in for paddock-browser.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
@@ -310,8 +310,8 @@ sub view { return $_[0]{result} // {} }
 
 # ---- after a restart ----
 
-# Two wait while another runs; the server is killed, and the next one trusts
-# who asked for them otherwise.
+# Two runs wait while another runs; the server is killed, and the next server has another
+# trust for the requestors.
 {
 	my $limits = "[limits]\nmax_concurrent_runs = 1\n$config";
 	my %token = (alice => 'a' x 43, bob => 'b' x 43);
@@ -378,7 +378,7 @@ for (['enabled = no', qr/switched the browser off/],
 
 # ---- grants ----
 
-# Calls until it is refused: what is taken back in mid-run is not had.
+# The template calls until refused: a grant removed during a run has no effect any more.
 {
 	my $grant = "[grant \"goes_on\"]\ntools = create_tab navigate\nhosts = a.example\n" .
 	    "[grant \"*\"]\nhosts = *.example:443\n";

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_hostile.t - a browser's broker that was taken over: whatever it says,
-# or does not, the server lives, who waited is told, and the next call works.
-# fake_browser.pl misbehaves as pages' addresses tell it.
+# browser_hostile.t - a compromised broker of the browser: whatever the broker sends or
+# leaves out, the server lives, waiting callers get an answer, and the next call works.
+# fake_browser.pl misbehaves as the addresses of pages ask.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
@@ -46,7 +46,7 @@ sub visit {
 }
 sub works { my ($s, $what) = @_; return is(visit($s, 'http://a/'), 'table', $what) }
 
-# What takes its time goes on beside the rest.
+# Slow cases run beside the others.
 my ($deaf, $mute) = (server(), server());
 my $waits = $deaf->run_async(visit => {url => 'http://evil/deaf'}, timeoutMs => 1000);
 my @hasty = map { $mute->run_async('hasty') } 1 .. 5;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_hosts.t - what the browser opens for a template: hosts that are
-# granted, on every request, in its own session and in one that it was given;
-# this machine and private networks only where the grant names them.
+# browser_hosts.t - hosts which the browser opens for a template: granted hosts, in every
+# request, in the template's own session and in a given session; this machine and private
+# networks only where the grant names the machine or network.
 
 use lib 'tests/lib';
 use Paddock;
@@ -12,7 +12,7 @@ use Site;
 needs('Chromium');
 
 my $other = Site->new;
-# Asks $other by every way that a page has, and says what came of each.
+# Request $other in every way which a page has, and print the results.
 my $asks = <<"END";
 <!DOCTYPE html><title>Asks</title><p id="out"></p><img id="i"><script>
 const tell = (what, how) => {
@@ -57,7 +57,7 @@ sub is_held {
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	for my $way (qw(fetch redirect websocket worker image)) {
-		# no server answers a websocket here: it is stopped in any case
+		# no server answers a websocket here, so the request is stopped in any case
 		my $state = $way eq 'websocket' ? 'stopped' : $how;
 		ok($who->do('wait', {tabId => $tab, text => "$way: $state", timeoutMs => 20000})->{found},
 			"$what: $way is $state");
@@ -120,8 +120,8 @@ subtest 'named and not' => sub {
 	}
 };
 
-# Any host is any public one: what a page that is granted asks for inside is held,
-# however it is spelled, and by every way that a page has.
+# "Any host" means any public host: requests within a granted page to other hosts are
+# stopped, in any spelling, and in every way which a page has.
 subtest 'any host' => sub {
 	my $run = run_of('*', $here);
 	my $tab = $run->do('create_tab', {url => $site->url('/page/0')})->{tabId};

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_hunger.t - a page that takes memory, or threads, until the browser
-# has no more ends alone, and is told why; the pages of others go on.
+# browser_hunger.t - a page which takes memory or threads until the browser has no more is
+# ended alone, with a reason; the pages of other clients go on.
 use lib 'tests/lib';
 use Paddock;
 use Broker;
@@ -32,7 +32,7 @@ for my $i (0 .. $#names) {
 	my ($key, $unit) = $name eq 'workers' ? ('max_processes', 'threads') : $name eq 'threads' ? ('threads of a page', 'threads') : ('max_memory', 'bytes');
 	my $its = $greedy->do('create_tab', {url => $site->url("/page/$i")});
 
-	# of several pages with as many as one may have, one ends: it is any
+	# of several pages with the most threads of a page, any may be ended
 	if ($name eq 'workers') {
 		$greedy->refused('create_tab', {sessionId => $its->{sessionId}, url => $site->url("/page/$i")}) for 1 .. 5;
 		until_true("pages that take $name together stay", sub { Paddock::read_file($log) =~ /ended="the hungriest" threads=\d+ allowed=180/ });
@@ -43,7 +43,7 @@ for my $i (0 .. $#names) {
 	}
 	my $no;
 
-	# on a busy machine a page takes longer than one wait may last
+	# on a busy machine a page takes longer than the longest wait
 	until_true("a page that takes $name to be ended", sub {
 		$no = $greedy->refused('wait', {tabId => $its->{tabId}, text => 'never there', timeoutMs => 60_000});
 		return $no->{code} ne 'NAVIGATION_TIMEOUT';

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_names.t - pages that ask for names whose servers never answer, and
-# pages that hold connections, keep no other session from its own. In a
-# network with a name server of ours.
+# browser_names.t - pages which ask for names whose servers never answer, and pages which
+# hold connections, do not delay the sessions of other clients. The network has a name
+# server of the test.
 use IO::Socket::IP;
 use POSIX ();
 use Socket;
@@ -32,7 +32,7 @@ run('mount', '--bind', "$text", '/etc/resolv.conf');
 run('mount', '--bind', "$lookups", '/etc/nsswitch.conf');
 run(qw(ip link set lo up));
 
-# Whatever is below quick.example is 127.0.0.1; to all else it says nothing.
+# Names below quick.example are 127.0.0.1; other questions get no answer.
 my @servers;
 sub name_server {
 	socket my $s, PF_INET, SOCK_DGRAM, 0 or die;
@@ -58,7 +58,7 @@ sub name_server {
 	POSIX::_exit(0);
 }
 
-# A page that asks for what its query says; /hold is never answered.
+# A page which requests the addresses in the query; /hold is never answered.
 my $port;
 sub site {
 	my $l = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1024, ReuseAddr => 1) or die;

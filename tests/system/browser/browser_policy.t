@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_policy.t - what pages of paddock-browser may reach, whose sessions
-# they are in, and what is left when something dies.
+# browser_policy.t - the reach of pages in paddock-browser, the sessions of pages, and the
+# leftovers of a dead process.
 use File::Temp;
 
 use lib 'tests/lib';
@@ -17,7 +17,7 @@ my $broker = Broker->new(args => ['--alone', '--max-tabs-per-session', 3, '--max
 my $me = $broker->as;
 my $far = $broker->as(trust => 'remote');
 
-# All that lives below the broker, by the command lines.
+# The processes below the broker, by the command lines.
 sub below {
 	my ($pid, $what) = @_;
 	my @all;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_reach.t - a page reaches this machine by none of its addresses, as
-# they are at that moment, unless its trust is local; and what the operator
-# denies not at all. In a network namespace with addresses that look public.
+# browser_reach.t - a page reaches this machine by no present address of the machine, unless
+# the trust is local; addresses denied by the operator are never reached. The test runs in a
+# network namespace with addresses which look public.
 use IO::Socket::IP;
 use POSIX ();
 use Socket qw(AF_INET6 SOCK_STREAM IPPROTO_IPV6 IPV6_V6ONLY SOL_SOCKET SO_REUSEADDR
@@ -24,7 +24,7 @@ my ($later, $any, $denied) = ('93.184.217.1', '93.184.218.77', '93.184.216.21');
 
 sub run { system(@_) == 0 or BAIL_OUT("@_ failed") }
 
-# Answers with what it is, at port 8080 of each address that its network has.
+# Serve NAME at port 8080 of each address in the network.
 sub serve {
 	my ($name) = @_;
 	socket(my $l, AF_INET6, SOCK_STREAM, 0) or die "socket: $!\n";
@@ -50,7 +50,7 @@ sub serve {
 	}
 }
 
-# A server in a network of its own, or in ours; its process.
+# A server in a network namespace of its own, or in the test's; returns the pid.
 my @servers;
 sub server {
 	my ($name, @by) = @_;

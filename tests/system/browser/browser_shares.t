@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_shares.t - one requestor takes all that it can get of the browser's
-# sessions, tabs and calls: another finds room, and is told nothing of the first.
+# browser_shares.t - one requestor takes as many of the browser's sessions, tabs and calls
+# as possible: another requestor still finds room, and learns nothing of the first.
 use lib 'tests/lib';
 use Paddock;
 use Broker;
@@ -13,7 +13,7 @@ my $site = Site->new;
 my $broker = Broker->new(args => ['--max-sessions', 10, '--max-tabs', 16, '--max-tabs-per-session', 16]);
 my ($greedy, $modest, $third) = map { $broker->as(requestor => $_) } qw(greedy modest third);
 
-# As many as it gets; the refusal that ends it.
+# Repeat a call until refused; the refusal.
 sub take_all {
 	my ($it, @what) = @_;
 	my $n = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_stalls.t - pages that keep Chromium busy for all: others' calls are
-# answered, each call ends by its own time whatever Chromium does, and a session
-# that is at work is not idle.
+# browser_stalls.t - pages which keep Chromium busy: calls of other clients are answered,
+# each call ends within its timeout whatever Chromium does, and a working session is not
+# idle.
 use lib 'tests/lib';
 use Paddock;
 use Broker;
@@ -49,7 +49,7 @@ my ($chromium) = split / /, `cat /proc/$init/task/$init/children`;
 
 sub below { my ($pid) = @_; return map { ($_, below($_)) } Paddock::children_of($pid) }
 
-# The processes of pages, and the ms of CPU time that each has had.
+# The processes of pages, with the ms of CPU time used.
 sub pages {
 	my %ms;
 
@@ -69,7 +69,7 @@ my $busy = until_true('no page is busy', sub {
 });
 like(read_file("/proc/$busy/limits"), qr/^Max nice priority +10 +10 /m, 'a page that yields need not do so for good')
     if as_root() && system('prlimit --nice=10:10 true 2>/dev/null') == 0;
-# where others take all CPU time it would have too little to be the busiest
+# with all CPU time in use, the thread would have too little time to be the busiest
 setpriority 0, $_, -10 for as_root() ? map { m{(\d+)$} } glob "/proc/$busy/task/*" : ();
 kill STOP => $chromium;
 my %bound = (create_tab => {timeoutMs => 1}, navigate => {tabId => $tab, url => $site->url('/article.html'), timeoutMs => 1},

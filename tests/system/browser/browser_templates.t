@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The templates that drive a browser, in real Chromium: each from
-# run_task_template by get_task_run to get_artifact, by stdio and by HTTP, at
-# once and later.
+# The templates which drive a browser, in real Chromium: from run_task_template through
+# get_task_run to get_artifact, over stdio and HTTP, synchronously and asynchronously.
 use lib 'tests/lib';
 use Paddock;
 use Artifact;
@@ -24,7 +23,7 @@ $http->{tokens} = {a => 'a' x 43};
 $stdio->init;
 my @clients = ([stdio => $stdio], [HTTP => $http->client('a')->greeted]);
 
-# What, template, inputs, its artifact's name, whether the result is a success.
+# Name, template, inputs, the artifact's name, and whether the result is a success.
 my @runs = (
     ['pages', 'batch_extract_pages', {urls => [$article, $cjk], export => ['json', 'csv']},
      'pages.json', 1],
@@ -34,7 +33,7 @@ my @runs = (
      login($site, credentials => {username => 'ada', password => 'wrong'}), 'login.png', '']);
 my @modes = qw(sync async);
 
-# All of them side by side.
+# The runs of all templates at the same time.
 my @asked;
 for my $c (@clients) {
 	for my $run (@runs) {
@@ -64,7 +63,7 @@ for (@asked) {
 }
 is(scalar(@asked), 2 * 4 * 2, 'in every way');
 
-# As they ship they have any public host, and this machine when it is granted.
+# As shipped, the templates may open any public host, and this machine if granted.
 my $bare = Paddock->new(dirs => ["$TOP/etc/templates"]);
 subtest 'without a grant for loopback' => sub {
 	my $s = $bare;

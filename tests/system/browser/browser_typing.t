@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What is typed goes into the field that was meant, whoever else in the page asks for
-# the focus: a frame of another site, or the page that comes next.
+# Typed text goes into the intended field, even if other parts of the page ask for the
+# focus: a frame of another site, or the next page.
 use lib 'tests/lib';
 use Paddock;
 use Site;

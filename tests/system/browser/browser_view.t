@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_view.t - what Chromium sees of the host's files: what is in these
-# tables, and nothing else, wherever a state, logs or homes may lie.
+# browser_view.t - the host's files which Chromium sees: exactly the files in the tables
+# below, wherever a state, logs or home folders are.
 use lib 'tests/lib';
 use Paddock;
 use Broker;
@@ -10,7 +10,7 @@ use File::Temp qw(tempdir);
 
 needs('Chromium', 'root');
 
-# Folders that are the host's whole are not listed further.
+# Whole folders of the host are not listed in detail.
 my %whole = map { $_ => 1 } qw(/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc/alternatives
 	/etc/chromium /etc/chromium.d /etc/fonts /etc/ssl/certs /var/cache/fontconfig);
 my %own = map { $_ => 1 } qw(/dev /dev/fd /dev/full /dev/null /dev/random /dev/shm /dev/stderr
@@ -18,7 +18,7 @@ my %own = map { $_ => 1 } qw(/dev /dev/fd /dev/full /dev/null /dev/random /dev/s
 my %if_there = map { $_ => 1 } qw(/etc/ld.so.cache /etc/localtime /etc/ssl /var/cache);
 my %writable = map { $_ => 1 } qw(/dev/shm /tmp /proc);
 
-# Where an operator may keep what is nobody's business.
+# Places in which an operator may keep secrets.
 my @secret;
 for my $place (qw(/opt /srv /var/opt /var/lib /var/log /home /root /mnt /media /run /etc /var/tmp /tmp /dev/shm)) {
 	push @secret, tempdir('paddock-view.XXXXXX', DIR => $place, CLEANUP => 1) if -d $place;
@@ -36,7 +36,7 @@ sub below {
 	    children_of($pid);
 }
 
-# All that is there, but for what is in %$not.
+# The files below $at, except the files in %$not.
 sub list {
 	my ($root, $at, $not) = @_;
 	my @all;

@@ -63,7 +63,7 @@ my $cli = Cli->new(templates => \%templates);
 
 sub private { return $cli->run_private(@_) }
 
-# What doctor says of a server with these lines of [browser], or sections.
+# The output of doctor for a server with such lines in [browser], or sections.
 sub doctor {
 	my ($config) = @_;
 	my $file = "$cli->{root}/doctor.conf";

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_ask.t - what a template asks: on a terminal, by --answer, and where nobody
-# could answer; and inputs that were not given. No word of a template's passes for
-# paddock's own.
+# cli_ask.t - questions of a template: on a terminal, by --answer, and without any answer;
+# and missing inputs. No text of a template may look like paddock's own.
 use utf8;
 use Encode qw(encode decode);
 use lib 'tests/lib';
@@ -47,7 +46,7 @@ my @tty = (tty => 1, columns => 100, env => {TERM => 'xterm'});
 $d->ready;
 write_file("$cli->{here}/text", "from a file\n");
 
-# Waits for the next prompt of P, which RE matches from where the last one ended.
+# Wait for the next prompt of P, a match of RE after the prompt before.
 sub prompted {
 	my ($p, $re) = @_;
 	my ($at, $what) = ($p->{at} // 0);
@@ -63,7 +62,7 @@ sub prompted {
 	return $what // '';
 }
 
-# Runs ARGS on a terminal, where each prompt that matches gets its line.
+# Run ARGS on a terminal, and answer each matching prompt with a line.
 sub talk {
 	my ($args, @lines) = @_;
 	my $p = $cli->start($args, @tty);
@@ -159,7 +158,7 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 {
 	my $r = talk(['run', 'evil', @there], qr/"k"/ => "x\n", qr/paddock: your password: [^\n]*/ => "\n", qr/send/ => "y\n");
 
-	# Where the machine is slow, what the command draws itself comes between.
+	# On a slow machine, the command's own drawing comes between.
 	unlike($r->{err} =~ s/\r[^\r\n\e]*\e\[K//gr, qr/[\e\x{202e}]|\r[^\n]/, 'no word of a template acts');
 	my @forged = grep { !/^paddock: (?:evil asks:|run_\w+ succeeded|nothing)/ } $r->{err} =~ /^(paddock.*)/mg;
 	is("@forged", '', 'none begins a line as paddock does');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_complete.t - completion: what "paddock complete" offers where, and that
-# bash, zsh and fish put it on the line.
+# cli_complete.t - completion: the words which "paddock complete" offers, and the line after
+# completion in bash, zsh and fish.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -65,7 +65,7 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
 
 ok(!-e "$cli->{root}/none", '... nor is it made');
 
-# A server that never answers: the shell gets its line back.
+# Against a server which never answers, the shell gets its line back.
 {
 	socket my $mute, Socket::PF_UNIX(), Socket::SOCK_STREAM(), 0 or die $!;
 	bind $mute, Socket::pack_sockaddr_un("$cli->{root}/mute") or die $!;
@@ -75,7 +75,7 @@ ok(!-e "$cli->{root}/none", '... nor is it made');
 	cmp_ok(time - $before, '<', $PATIENCE, 'and is not waited for');
 }
 
-# What a private server has in its record is offered, too, when no daemon answers.
+# Without a daemon, words from the record of a private server are offered, too.
 {
 	my @mine = $cli->private;
 	my ($mine) = $cli->run(['run', 'good', '-q', '--json', @mine])->{out} =~ /($run)/;
@@ -88,8 +88,8 @@ ok(!-e "$cli->{root}/none", '... nor is it made');
 
 # ---- with one ----
 
-# What is offered with a daemon there, which has half a second for each answer: on a
-# busy machine nothing may come the first time.
+# The words offered with a running daemon, which has half a second for each answer: on a
+# busy machine the first try may offer nothing.
 sub offered_there {
 	my ($words) = @_;
 	my $r;
@@ -153,8 +153,8 @@ is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", '... and i
 
 # ---- the shells ----
 
-# What LINE's last word is to the shell COMMAND when it was typed and completed. The shell is
-# a real one, on a terminal of its own.
+# The last word of LINE as the shell COMMAND has it after typing and completion. The shell
+# is real and runs on a terminal of its own.
 our ($as, $path) = ('paddock', "$BUILD:$ENV{PATH}");
 
 sub typed {
@@ -196,7 +196,7 @@ sub zsh {
 	return typed(join(' ', $as, @_), command => ['zsh', '-d', '-i'], env => {ZDOTDIR => "$cli->{root}/zsh"});
 }
 
-# fish tells what it would put there without a terminal.
+# fish prints its completions without a terminal.
 sub fish {
 	my (@words) = @_;
 
@@ -208,7 +208,7 @@ sub fish {
 	return join ' ', sort @lines;
 }
 
-# A daemon that is busy offers nothing at first: the word is what was typed.
+# A busy daemon offers nothing at first: the word stays as typed.
 sub busy {
 	my ($said, @words) = @_;
 

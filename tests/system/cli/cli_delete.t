@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Runs and uploads that are forgotten before they expire: paddock rm, artifact rm and
-# prune, and paddock/deleteRuns and paddock/deleteArtifacts in each revision, over the
-# socket and over HTTP.
+# Runs and uploads deleted before the expiry: paddock rm, artifact rm and prune, and
+# paddock/deleteRuns and paddock/deleteArtifacts in each revision, over the socket and over
+# HTTP.
 use lib 'tests/lib';
 use Paddock;
 use Cli;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_exits.t - the exit status of each subcommand, for each way that it can
-# end: 0, 1, 2, 3, 4, 124, 125, 130; off and on a terminal, as root and as an
-# ordinary user. tests/system/cli/cli.t has what is said meanwhile.
+# cli_exits.t - the exit status of each subcommand, for each way to end: 0, 1, 2, 3, 4, 124,
+# 125, 130; on a terminal and without, as root and as an ordinary user.
+# tests/system/cli/cli.t tests the output.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -40,12 +40,13 @@ sub packages { # beside the templates: one to check, one whose test fails, a bro
 	write_file("$dir/wrong.conf", "[limits]\nno_such_key = 1\n");
 }
 
-# With it a private server's log is on stderr: what it still counted at its end would be told there.
+# -v puts a private server's log on stderr: the log names counters which are not zero at the
+# end.
 sub heard { my (%o) = @_; return $o{all_tty} ? () : '-v' }
 sub left { my ($r) = @_; return join ' ', $r->{err} =~ /(\S+ left=\d.*)/g }
 
-# Status, then the words; RUN and FAILED are such runs; what a server is needed
-# for gets the private one's flags.
+# Status, then the arguments; RUN and FAILED stand for such runs; commands which need a
+# server get the flags of the private server.
 my @cases = (
     [0, 'run', 'plain'], [0, 'run', 'good', '--no-artifacts', '-i', 'n=1'], [0, 'ps'], [0, 'ps', '-a', '--status', 'failed'], [0, 'status', 'RUN'],
     [0, 'status', 'FAILED'], [0, 'logs', 'RUN'], [0, 'logs', '-f', 'RUN'], [0, 'explain', 'FAILED'], [0, 'cancel', 'RUN'],
@@ -98,7 +99,7 @@ sub all {
 	}
 }
 
-# 130: each that can be waiting when ctrl-C comes.
+# Status 130: the commands which can be waiting at a ctrl-C.
 sub interrupted {
 	my ($cli, %o) = @_;
 	my $p = $cli->start(['run', 'waits', $cli->private, heard(%o)], %o);

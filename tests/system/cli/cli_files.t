@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# paddock artifact put, and run -i key=@@FILE: files of this machine that runs are
-# given, by a daemon and by a private server; what is told of them, and of what goes
-# wrong.
+# paddock artifact put, and run -i key=@@FILE: local files given to runs, by a daemon and by
+# a private server; the output, and the errors.
 use lib 'tests/lib';
 use Paddock;
 use Cli;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_first.t - what somebody meets who has just written a package, or is not
-# sure where it is: each hint works as it stands, and nothing is said to have
-# been done that was not.
+# cli_first.t - the first steps of an author with a new package, or in a wrong folder: each
+# hint works as printed, and the command never claims an act which was not done.
 use lib 'tests/lib';
 use Paddock;
 use Cli;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_polls.t - the command does not ask more often than its server likes:
-# "logs -f" is told of what is new, and who meets a rate limit waits and asks
-# again instead of giving up.
+# cli_polls.t - the command asks no more often than the server allows: "logs -f" is notified
+# of news, and at a rate limit the command waits and asks again.
 use lib 'tests/lib';
 use Paddock;
 use Cli;

@@ -1,14 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Which server a command speaks with: the one that is named, by a flag or in the
-# environment; else the user's own daemon, or root's where its socket is open to
-# the user; else a private one.
+# The server which a command uses: the server named by a flag or in the environment; else
+# the user's own daemon, or root's where the user may open the socket; else a private
+# server.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
 use Daemon;
 
-# Others' tests shall not meet a daemon of root's that is there for these.
+# Other tests must not meet root's daemon of this test.
 if (as_root() && !@ARGV) {
 	exec qw(unshare --mount --propagation private sh -c),
 	    'mount -t tmpfs -o mode=0755 paddock-cli /run/paddock && exec "$0" "$@"', $^X, $0, 'inside'

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What runs have used, by requestor and template: paddock usage, and paddock/usage
-# in each revision. Who is told of whom.
+# The use by runs, by requestor and template: paddock usage, and paddock/usage in each
+# revision; and the requestors who may see the figures.
 use lib 'tests/lib';
 use Paddock;
 use Cli;

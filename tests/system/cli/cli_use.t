@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_use.t - what people expect of a command: the code's own status, flags wherever
-# they stand, what is too large told with the way out, and a terminal that is plain.
+# cli_use.t - common expectations of a command: the code's own status, flags in any place, a
+# way out for too large values, and a plain terminal.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -49,7 +49,7 @@ like($r->{err}, qr/wrote \S+CLAUDE\.md\nwarning: other programs obey a file that
      'a file that other programs obey is warned of, once');
 like($cli->run(['run', 'leaves', '-q', @private])->{err}, qr/warning: .*CLAUDE/, '... also where little is told');
 
-# Into a folder that was there before only who is asked says that it may.
+# Only an explicit flag lets the command write into an existing folder.
 sub into { my ($dir, @how) = @_; return $cli->start(['run', 'leaves', '-o', $dir, @private], @how) }
 my $there = "$cli->{here}/project";
 mkdir $there;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# cli_words.t - what the command says to a person: what is wrong, where, what
-# would help, in flags and keys; and that it fits on their terminal.
+# cli_words.t - the command's messages to people: the error, the place, the remedy, in terms
+# of flags and keys; the width fits the terminal.
 use utf8;
 use Cwd qw(abs_path);
 use Encode qw(decode encode);
@@ -36,7 +36,7 @@ my %templates = (
     leaves => {program => "#!/bin/sh\necho 'no such table' >&2\nexit 3\n"},
 );
 
-# What the user reads on a terminal of COLUMNS, as lines of characters.
+# The lines of characters on a terminal with COLUMNS columns.
 sub terminal_lines {
 	my ($cli, $columns, $as, @args) = @_;
 	my $r = $cli->run_private([@args], @$as, all_tty => 1, columns => $columns, env => {TERM => 'xterm'});
@@ -156,7 +156,7 @@ sub the_rest {
 	like($cli->run_private(['explain', 'last'], @as)->{out}, qr/What it returned is shown by: paddock result run_/, '... as explain says');
 }
 
-# What a program wrote beside its result; where programs cannot be caged, none runs.
+# The output of a program beside its result; without a cage for programs, none is run.
 sub programs {
 	my ($cli, @as) = @_;
 	my $r = $cli->run_private(['run', 'noisy'], @as);

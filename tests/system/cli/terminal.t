@@ -1,23 +1,23 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Nothing that others say acts in a terminal or begins a line of its own: every
-# subcommand on a terminal, with hostile names, keys, messages, files, logs and
-# errors; and the daemon's log.
+# Foreign text never controls a terminal and never begins a line: every subcommand on a
+# terminal, with hostile names, keys, messages, files, logs and errors; and the daemon's
+# log.
 use utf8;
 use Encode qw(decode encode FB_CROAK LEAVE_SRC);
 use lib 'tests/lib';
 use Paddock;
 use Cli;
 
-# All that acts: colours, a title, C1, direction, tags, annotation, no width,
-# and line breaks before a word that must begin none.
+# The control sequences: colours, a title, C1, direction, tags, annotation, zero width, and
+# line breaks before a word which must not begin a line.
 my $ACTS = "\e[35;44m\e]0;title\a\x{9b}31m\x{90}\x{202e}\x{61c}\x{2066}\x{200f}\x{e0041}\x{fff9}\x{200b}\x{feff}\b\x{7f}";
 my $evil = "evil${ACTS}\r\nFORGED\nFORGED\x{2028}FORGED\x{85}FORGED\x{b}FORGED\rFORGED end";
 my $evil_line = $evil =~ s/[\r\n]//gr; # where a line break cannot be
 my $cli = Cli->new;
 my $sock = 0;
 
-# What is wrong with TEXT, as a terminal was given it.
+# The faults of TEXT, as written to a terminal.
 sub wrong {
 	my ($bytes, $lines) = @_;
 	my $text = eval { decode('UTF-8', $bytes, FB_CROAK | LEAVE_SRC) } // return 'it is not UTF-8';
@@ -50,7 +50,7 @@ sub shows {
 	return $r;
 }
 
-# Likewise, of a server that answers with hostile words.
+# The same for a server which answers with hostile text.
 sub fake_shows {
 	my ($name, $args, $shown, %tools) = @_;
 	my $asks = delete $tools{asks};
@@ -207,7 +207,7 @@ LUA
 	shows('complete', ['__complete', 'run', encode('UTF-8', $evil)], qr/^/);
 }
 
-# Each subcommand that there is was among them.
+# The list of subcommands was complete.
 {
 	my @all = $cli->run(['help'])->{out} =~ /^  ([a-z][a-z -]*?)  +\S/mg;
 	my @missing = grep { my $c = $_; !grep { /^\Q$c\E/ } keys %seen } @all;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Three servers on one database, behind a proxy that gives each connection to the next:
-# whichever answers, the answer is the same.
+# Three servers on one database, behind a proxy which gives each connection to the next
+# server: the answer is the same from each server.
 use lib 'tests/lib';
 use Paddock;
 
@@ -22,7 +22,7 @@ my @by = map { $_->modern('ada') } $c->nodes; # each by its own
 $_->{token} = 'a' x 40 for @by;
 my $any = $c->modern('ada');
 
-# What each node says of it.
+# The answers of all nodes.
 sub said { my ( $name, $arguments ) = @_; return map { json_of( $_->tool( $name => $arguments )->{view} ) } @by }
 
 sub agree {
@@ -66,7 +66,7 @@ sub agree {
 
 # ---- logs ----
 {
-	# more runs are asked for at one node than it has places for, so that others start a part
+	# more runs than the places of one node, so that other nodes start some
 	my @asked = map { $by[0]->run_async( nap => { n => $_, ms => 200 } ) } 1 .. 12;
 
 	$by[0]->ended($_) for @asked;

@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Three servers on one database under a load of runs, while nodes are killed, stopped
-# for longer than their lease, lose their connections, and the database itself dies:
-# every run that was acknowledged ends once, none is lost and none is done twice. Each
-# worker that begins leaves a line in its node's log, which are counted.
-# PADDOCK_RUNS: of each kind of death.
+# Three servers on one database under a load of runs, while nodes are killed, stopped for
+# longer than the lease, or disconnected, and the database dies: every acknowledged run ends
+# once, none is lost and none is executed twice. Each worker start is a line in the node's
+# log, which the test counts. PADDOCK_RUNS: the number for each kind of death.
 use lib 'tests/lib';
 use Paddock;
 

@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Two servers on a PostgreSQL that has a standby, under a load of runs: the primary dies,
-# the standby takes its place, and every run that was acknowledged ends once. Nobody is
-# restarted. Then the old primary is back and believes that it still is: who finds it
-# uses it for nothing.
-# PADDOCK_RUNS: how many.
+# Two servers on a PostgreSQL with a standby, under a load of runs: the primary dies, the
+# standby takes over, and every acknowledged run ends once. No server is restarted. Then the
+# old primary returns and still acts as the primary: no server may use the old primary.
+# PADDOCK_RUNS: the number of runs.
 use lib 'tests/lib';
 use Paddock;
 

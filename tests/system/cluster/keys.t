@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# One idempotency key, given to two servers on one database at once: whichever makes the
-# run, the other answers with it, and it is done once.
+# The same idempotency key, given to two servers with a common database at once: the first
+# server makes the run, the second answers with the same run, and the run is executed once.
 use lib 'tests/lib';
 use Paddock;
 
@@ -21,7 +21,7 @@ my @nodes = map { node( 'keys', templates => \%templates ) } 1, 2;
 $_->ready for @nodes;
 my @by = map { $_->client->greeted('2025-11-25') } @nodes;
 
-# What each says of N keys that both are given before either is read.
+# The answers to N keys, each sent to both servers before an answer is read.
 sub at_once {
 	my ( $n, $mode, $inputs ) = @_;
 	my @asked = map { my $i = $_; [ map { $_->ask_run( nap => { n => $i, %$inputs }, mode => $mode, idempotencyKey => "$mode-$i" ) } @by ] } 1 .. $n;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The life of a node: killed, stopped for longer than its lease, cut off from the
-# database, and each time back without a hand. The lease is 2 s here.
+# The life of a node: killed, stopped for longer than the lease, cut off from the database,
+# and each time back by itself. The lease is 2 s.
 use lib 'tests/lib';
 use Needs;
 BEGIN { needs('postgres') }
@@ -35,7 +35,7 @@ sub pair {
 	return map { ($_, $_->client->greeted) } @nodes;
 }
 
-# A run of A's that goes on; its id and worker.
+# Start a run of A which goes on; its id and worker.
 sub dozing {
 	my ($a) = @_;
 	my $run = $a->run_async('doze');

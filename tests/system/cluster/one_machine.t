@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# one_machine.t - a server on one machine needs nothing that exists for several machines:
-# tests of runs, tasks and questions pass with a paddockd that is linked without
-# supervisor/cluster/, store/postgres/ and store/import/ (tests/tools/one_machine.c). All
-# tests that need none of these folders run so by make check-one-machine.
+# one_machine.t - a server on a single machine needs no code for several machines: tests of
+# runs, tasks and questions pass with a paddockd linked without supervisor/cluster/,
+# store/postgres/ and store/import/ (tests/tools/one_machine.c). The command
+# make check-one-machine runs all tests which need none of the three folders.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -18,7 +18,7 @@ plan(skip_all => 'this build has no paddockd for one machine beside it, or is on
 
 my $stub = read_file('tests/tools/one_machine.c');
 
-# The names of functions and tables of PROGRAM that SOURCE, a .c file, defines by its prefix.
+# The names of functions and tables of PROGRAM defined by SOURCE, a .c file, by the prefix of the file.
 sub names {
 	my ($program, $source) = @_;
 	my ($prefix) = $source =~ m{([^/]+)\.c\z};

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Any node answers for any run: a client that comes to another node than the one that
-# runs it is shown it, waits for it, ends it, and answers what it asks.
+# Any node answers for any run: a client on another node than the run's can see the run,
+# wait for the end, cancel, and answer the run's questions.
 use lib 'tests/lib';
 use Needs;
 BEGIN { needs('postgres') }

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A client of MCP 2026-07-28 that was told what a run asks comes back with answers and
-# its requestState to another node than the one that runs it: it is heard there as it
-# would be at the first, once, and told what the run asks next, or its result.
+# A client of MCP 2026-07-28 takes the questions of a run, and returns with answers and the
+# requestState to another node than the run's: the answers count there as on the first node,
+# once, and the client gets the next questions, or the result.
 use lib 'tests/lib';
 use Needs;
 BEGIN { needs('postgres') }

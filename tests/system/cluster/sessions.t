@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A session over HTTP that two servers on one database have: ended by one, it is over at
-# the other, which has it in its memory; and what the one asks its client may be answered
-# at the other.
+# A session over HTTP on two servers with one database: ended by one server, the session has
+# ended on the other, which has the session in memory; and a client may answer the question
+# of one server on the other.
 use lib 'tests/lib';
 use Paddock;
 
@@ -39,7 +39,7 @@ is( status($same),   404, '  and what is over stays so' );
 
 # ---- a question of the one, answered at the other ----
 
-# CLIENT calls who, or TOOL; (the call's id, what it is asked).
+# CLIENT calls who, or TOOL; (the call's id, the question).
 sub asked {
 	my ( $client, $tool ) = @_;
 	my $id = $client->request( 'tools/call', { name => $tool // 'who', arguments => {} } );
@@ -103,7 +103,7 @@ sub accepts { my ( $id, $name, %o ) = @_; return { jsonrpc => '2.0', id => $id, 
 	say( at( 1, $eli ), [ { jsonrpc => '2.0', method => 'notifications/x' }, { jsonrpc => '2.0', id => $asks->{id}, result => \%says } ] );
 	is( $eli->answer($call)->{result}{content}[0]{text} =~ tr/x//, 100_000, 'one of a batch gets there as well' );
 
-	# what the database does not take
+	# a response which the database does not accept
 	( $id, $q ) = asked($dan);
 	my $lock = postgres_held( $c->url, 'LOCK TABLE mail IN EXCLUSIVE MODE' );
 	my $full = qr/requestor=ada response=lost err="\d+ bytes of such are on their way to other servers already, and at most 8388608 may be, which is fixed"/;
@@ -134,7 +134,7 @@ sub accepts { my ( $id, $name, %o ) = @_; return { jsonrpc => '2.0', id => $id, 
 	say( at( 1, $eve ), accepts( $q->{id}, 'E' ) );
 	is( $eve->answer($id)->{result}{structuredContent}{name}, 'E', '  as it is when these were read' );
 }
-# What CLIENT is told who would go on after EVENT.
+# The response to CLIENT, resuming after EVENT.
 sub resumed { my ( $client, $event ) = @_; return $client->{server}->fetch( 'GET', '/mcp', $client->headers( Accept => 'text/event-stream', 'Content-Type' => undef, 'Last-Event-ID' => $event ) ) }
 
 # ---- a stream of the one, taken up at the other ----

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A server whose database does not answer, and does not end its connections either: what
-# readyz says, before anything else has failed.
+# A server whose database neither answers nor ends connections: the answer of readyz before
+# any other failure.
 use lib 'tests/lib';
 use Paddock;
 
@@ -16,7 +16,7 @@ my %templates = ( nap => lua('run.sleep(inputs.ms) return inputs.n') );
 
 sub readyz { return $_[0]->fetch( 'GET', '/readyz', {} ) }
 
-# Its processes: that which takes connections, and those of the connections of C.
+# The database's processes: the listener, and the processes of the connections of C.
 sub processes {
 	my ($c) = @_;
 	my @pids = postgres_sql( "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'c$c->{schema}-%'" );

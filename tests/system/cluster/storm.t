@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Three servers on one database under a load of runs, and at random: a node is killed
-# and comes back, is stopped for a while, its connections end, all of them do, the
-# database dies. Every run that was acknowledged ends once. PADDOCK_RUNS and
-# PADDOCK_SECONDS say for how long, whichever is over first; PADDOCK_SEED repeats what
-# was done.
+# Three servers on one database under a load of runs, with random events: a node is killed
+# and returns, is stopped for a while, loses connections, all nodes lose connections, the
+# database dies. Every acknowledged run ends once. PADDOCK_RUNS and PADDOCK_SECONDS bound
+# the test, whichever is reached first; PADDOCK_SEED repeats the events.
 use lib 'tests/lib';
 use Paddock;
 
@@ -32,7 +31,7 @@ my @names = ( ('nap') x 6, 'file', 'prog' );
 my $c = Cluster->new( templates => \%templates, limits => { max_concurrent_runs => 12 } );
 my ( %down, %done, $stopped );
 
-# What is done: each leaves at least one node that works.
+# The events: each leaves at least one working node.
 my %blow = (
 	kill => sub {
 		my ($n) = grep { !$down{$_} } sort { rand() <=> 0.5 } 0 .. 2;

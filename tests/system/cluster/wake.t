@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Servers on one database wake each other: with polls that never come, what is asked of
-# another is heard all the same; with wakes that are lost, the polls find it.
+# Servers on one database wake each other: without polls, requests to another server arrive
+# all the same; without wake-ups, the polls find the requests.
 use lib 'tests/lib';
 use Paddock;
 
@@ -18,7 +18,7 @@ my %templates = (
 	doze => lua( 'run.progress(1, 4, "dozing") while true do run.sleep(60000) end', limits => { maxTimeoutMs => 600000 } ),
 );
 
-# Two of one place each, and who asks of each.
+# Two nodes with one place each, and a client of each node.
 sub cluster {
 	my $c = Cluster->new( nodes => 2, templates => \%templates, tokens => { ada => 'a' x 40 },
 		limits => { max_concurrent_runs => 1 }, lease_ms => 0, @_ ); # as servers have it
@@ -26,7 +26,7 @@ sub cluster {
 	return ( $c, map { $_->modern('ada') } $c->nodes );
 }
 
-# The node that has RUN keeps it until it is asked for its end.
+# The node with RUN keeps the run until asked to end.
 sub dozing {
 	my ($by) = @_;
 	my $run = $by->run_async('doze');
@@ -35,7 +35,8 @@ sub dozing {
 	return $run;
 }
 
-# All have told by heartbeats what they have room for, and counted each other: ROOM of them have.
+# Wait until all nodes have told their free places by heartbeats, and have counted each
+# other: ROOM nodes have a free place.
 sub told {
 	my ( $c, $room ) = @_;
 
@@ -54,13 +55,13 @@ sub told {
 	$b->tool( cancel_task_run => { runId => $run } );
 	is( $a->ended($run)->{status}, 'canceled', 'a cancel that another server was asked for is heard' );
 
-	# what waits
+	# waiting runs
 	my $on = dozing($a);
 	told( $c, 1 );
 	is( $a->run_sync( nap => { n => 3 } )->{result}, 3, 'what waits at a full server begins at an idle one, and who waits hears of it' );
 	like( $c->node(1)->log_text, qr/template=nap .*started=yes/, '  there' );
 
-	# a connection that ends
+	# an ended connection
 	$c->end_backends(0);
 	is( $a->get($on)->{status}, 'running', 'a run goes on without a connection to the database' );
 	$b->tool( cancel_task_run => { runId => $on } );
@@ -85,7 +86,7 @@ sub told {
 	$b->tool( cancel_task_run => { runId => $on } );
 	is( $a->ended($on)->{status}, 'canceled', '  and a cancel is heard by one' );
 
-	# whom they were for
+	# the receivers of the lost wake-ups
 	my ( $first, $second ) = $c->sql('SELECT id FROM node');
 	my @lost = $c->sql(q{SELECT node, what FROM lost ORDER BY ctid});
 	my %is   = map { $_ => 1 } @lost;

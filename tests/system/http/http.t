@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Streamable HTTP: sessions, answers, who asks, and how it starts and ends.
+# Streamable HTTP: sessions, answers, callers, start and end.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -49,7 +49,7 @@ my $templates = {
 	     'is answered by a stream');
 	ok(scalar $c->progress_of('t'), 'which brings progress, too');
 
-	# one client, several revisions
+	# a client with several revisions
 	my $task = $c->call('tools/call', {name => 'echo', arguments => {},
 					   task => {}})->{result}{task};
 	until_true('the task to end', sub {
@@ -58,7 +58,7 @@ my $templates = {
 	is($c->{last}{headers}{'content-type'}, 'application/json',
 	   'MCP 27: tasks/get opens no stream');
 
-	# a batch, of which one takes long
+	# a batch with a long call
 	my $batched = $s->client->greeted('2025-03-26');
 	my $all = $batched->post([
 		{jsonrpc => '2.0', id => 'a', method => 'ping'},
@@ -199,7 +199,7 @@ SKIP: {
 	$s->stop;
 }
 
-# A template whose answer is to be fetched.
+# A template whose answer must be fetched.
 {
 	my $s = Http->new(templates => $templates);
 	my $c = $s->client->greeted;

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Streams over HTTP that nobody comes back for: what is kept of them, and how
-# many there may be, has bounds.
+# Abandoned HTTP streams: the kept bytes and the number of streams have bounds.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -19,8 +18,7 @@ my %templates = (
 			schema = {type = "object", properties = {}}} end)', limits => {maxTimeoutMs => 600000}),
 );
 
-# N posts, 100 under way at a time, each left once its head has come: how many
-# got which status.
+# Send N posts, 100 at a time, and leave each after the head: the number of each status.
 sub post_and_leave {
 	my ($n, $post) = @_;
 	my %status;
@@ -46,7 +44,7 @@ sub server {
 	my $s = server();
 	my @left = map { [$s->client('ada')->greeted] } 1 .. 48;
 
-	# Each is a stream: the run takes longer than an answer may that is none.
+	# A post is a stream, since the run takes longer than a plain answer may take.
 	push @$_, $_->[0]->post({jsonrpc => '2.0', id => 1, method => 'tools/call',
 		params => {name => 'large', arguments =>
 			   {ms => 400, size => $SIZE}}}) for @left;

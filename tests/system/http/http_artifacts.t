@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Files over HTTP: PUT /artifacts and GET /artifacts/ID, by who has a token, each
-# its own; and clients that lie about them, stop in the middle or send too much.
+# Files over HTTP: PUT /artifacts and GET /artifacts/ID, by requestors with a token, each
+# with files of its own; and clients which lie about a file, stop in the middle or send too
+# much.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -176,7 +177,7 @@ $r->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 2}, "hiGET /artifact
 is($r->response->{status} . ' ' . $r->response->{status}, '201 403', 'what comes behind the body is the next request');
 is(kept(), $before + 1, 'nothing of these is kept but that');
 
-# Each costs one of what a requestor may ask.
+# The requests count against the requestor's rate.
 my %EVE = (Authorization => 'Bearer e');
 for (['PUT', '/artifacts', \%EVE, 'x'], ['GET', '/artifacts/art_none', \%EVE], ['DELETE', '/artifacts/art_none', \%EVE]) {
 	my @ask = @$_;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# How much one requestor may hold over HTTP, and that it is no other's loss.
+# The bounds for one requestor over HTTP, which protect other requestors.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -22,7 +22,7 @@ my $hello = json_of({jsonrpc => '2.0', id => 1, method => 'initialize', params =
 		      clientInfo => {name => 't', version => '1'}}});
 my $conn = $s->connect;
 
-# A client of NAME's, by one connection for all.
+# A client of NAME, with one connection for all requests.
 sub another {
 	my ($name) = @_;
 	my $c = $s->client($name);

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients that listen, and go, at random, while tasks and templates come and go:
-# each is told what it asked for alone, and nothing of a task after its end.
-# PADDOCK_SEED picks what they do, PADDOCK_STEPS how much.
+# Clients which listen and leave at random, while tasks and templates come and go: each
+# client gets the wanted notifications alone, and none about a task after the task's end.
+# PADDOCK_SEED selects the steps, PADDOCK_STEPS the number.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -29,7 +29,7 @@ $c->{capabilities} = \%knows;
 
 sub some { my ($max) = @_; return @tasks ? map { $tasks[rand @tasks] } 1 .. rand $max : () }
 
-# M was said to what listens as ID, of which OF is what was told before.
+# Check the message M for the listen ID; OF has the earlier messages.
 sub judge {
 	my ($id, $of, $m) = @_;
 	my ($method, $params) = (($m->{method} // '') =~ s{^notifications/}{}r, $m->{params} // $m->{result});
@@ -50,7 +50,7 @@ sub judge {
 	}
 }
 
-# What came on STREAM so far is judged.
+# Check the messages on STREAM so far.
 sub look {
 	my ($stream) = @_;
 

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# MCP 2026-07-28 over HTTP: requests that stand by themselves, beside sessions, at
-# one endpoint. What they have in their heads, what they are answered, and what
-# becomes of them when their clients go.
+# MCP 2026-07-28 over HTTP: requests without a session, beside sessions, at the same
+# endpoint: the header fields, the answers, and requests whose clients leave.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -22,7 +21,7 @@ my %templates = (
 my $s = Http->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\nsse_keepalive_ms = 50\n");
 my $META = 'io.modelcontextprotocol';
 
-# What the log says of the runs of TEMPLATE that ended.
+# The log's statuses of ended runs of TEMPLATE.
 sub ends { my ($template) = @_; return $s->log_text =~ /template=$template requestor=\S+ status=(\S+)/g }
 
 sub until_ended {

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients over HTTP that do right and wrong at random, in both eras: each request is answered
-# once, where it belongs, and nobody sees what is another's. PADDOCK_SEED picks
-# what they do, PADDOCK_STEPS how much.
+# HTTP clients which act rightly and wrongly at random, in both eras: each request is
+# answered once, in the right place, and no requestor sees another's data. PADDOCK_SEED
+# selects the steps, PADDOCK_STEPS the number.
 use lib 'tests/lib';
 use Paddock;
 use Http;

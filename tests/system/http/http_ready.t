@@ -6,7 +6,7 @@ use Paddock;
 use File::Copy qw(copy);
 use Http;
 
-# A worker that begins once there is a file "go" beside it.
+# A worker which starts once a file "go" exists beside the worker.
 sub slow_build {
 	my ($root) = @_;
 	my $dir = "$root/build";
@@ -26,7 +26,7 @@ my $s = Http->new(templates => {doze => lua('run.progress(0, 1, "dozing")
 		  config => "[limits]\ndrain_timeout_ms = 20000\n", idle => 1);
 my $go = slow_build($s->{root});
 
-# The port that process PID listens on; it tells the log later.
+# The port on which the process PID listens, before the log tells the port.
 sub port_of {
 	my ($pid) = @_;
 	my %own = map { (readlink($_) // '') =~ /^socket:\[(\d+)\]/ ? ($1 => 1) : () }
@@ -59,7 +59,7 @@ same_json(look('/healthz'), [200, 'ok', undef], 'though it is alive');
 my $hello = json_of({jsonrpc => '2.0', id => 1, method => 'initialize', params => {
 	protocolVersion => '2025-11-25', capabilities => {}, clientInfo => {name => 't', version => '1'}}});
 
-# A request that has been sent; its answer is to come.
+# Send a request, whose answer is to come.
 sub asks {
 	my ($method, $body, %more) = @_;
 	my $conn = $s->connect;
@@ -69,7 +69,7 @@ sub asks {
 	return $conn;
 }
 
-# All that was sent before has been taken, since this was answered.
+# The answer shows that earlier requests were read.
 sub taken { is(look('/healthz')->[0], 200, $_[0]) }
 
 is(asks(POST => $hello, Accept => 'text/html')->response->{status}, 406,
@@ -124,7 +124,7 @@ is($r->{status}, 503, 'one that drains is not');
 is($r->{json}{reason}, 'the server is draining: it is about to end', 'and says so');
 $s->stop(undef, 'TERM'); # a second one: now
 
-# an end comes before it is ready
+# an end before the server is ready
 unlink "$go/go";
 delete $s->{port};
 $s->start;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Sessions over HTTP survive their server, by kill -9 as by TERM: clients that
-# exist do not initialize again. What is theirs, what is not, what is gone.
+# HTTP sessions survive the server, after kill -9 and after TERM: clients do not initialize
+# again. The test checks a client's own session, foreign sessions, and lost streams.
 use lib 'tests/lib';
 use Paddock;
 use Http qw(sha256_hex);
@@ -31,7 +31,7 @@ sub restarted {
 	return $s = $next;
 }
 
-# C, a client of the server before, is one of this server.
+# Move C, a client of the former server, to this server.
 sub moved { my ($c) = @_; $c->{server} = $s; $c->{log} = $s->{log}; return $c }
 
 sub status { my ($c) = @_; return $c->post({jsonrpc => '2.0', id => 'p', method => 'ping'})->response->{status} }
@@ -69,7 +69,7 @@ for my $how (qw(KILL TERM)) {
 	my $lost = $call->message->{id};
 	is($over->end, 204, "$how: a session is ended");
 	if ($how eq 'KILL') {
-		# what is set is kept within a moment
+		# settings are stored within a moment
 		until_true('it to be kept', sub { database() =~ m{runs\\?/$run"} });
 	} else {
 		$c->tool(cancel_task_run => {runId => $run});

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients over HTTP that do not read: what is kept for them has bounds, and all
-# that they read after all is there.
+# HTTP clients which do not read: the bytes kept for a client have bounds, and a client
+# which reads later gets all kept bytes.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -17,8 +17,9 @@ sub server {
 			 config => "[limits]\nmax_concurrent_runs = 4\ninline_wait_ms = 1h\n", @_);
 }
 
-# A server closes who reads nothing for 30 seconds: however long the runs take where much else
-# is done, each of CONNS reads as much as has a socket take more, every five of them.
+# The server closes a connection which reads nothing for 30 seconds: to keep the
+# connections, however long the runs take on a busy machine, each of CONNS reads a little
+# every five seconds.
 my $SIP = 256 << 10;
 my $sipped = time;
 
@@ -32,7 +33,7 @@ sub sip {
 	$sipped = time;
 }
 
-# How many bytes came on each of CONNS, which are read together to their ends.
+# The number of bytes on each of CONNS, read together to the end.
 sub sizes_of {
 	my (@conns) = @_;
 	my %left = map { fileno($_->{fh}) => $_ } @conns;
@@ -54,7 +55,7 @@ sub sizes_of {
 	return map { $_->{size} } @conns;
 }
 
-# What the process has used, in a hundredth of a second's steps.
+# The CPU time of the process, in steps of 10 ms.
 sub cpu_ms {
 	my ($pid) = @_;
 	my @stat = split / /, read_file("/proc/$pid/stat") =~ s/^.*\) //r;
@@ -62,7 +63,7 @@ sub cpu_ms {
 	return 10 * ($stat[11] + $stat[12]);
 }
 
-# A call of "large" that is not read; the server closes after its answer.
+# An unread call of "large"; the server closes the connection after the answer.
 sub deaf_call {
 	my ($c, $id, $params) = @_;
 

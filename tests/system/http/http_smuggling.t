@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What HTTP must not be taken for: requests that two readers could read
-# differently, hosts and pages that do not belong here, and callers without a
-# token. A refusal says why, and closes when nobody knows what follows.
+# Ambiguous HTTP: requests which two readers could read differently, foreign hosts and
+# pages, and callers without a token. A refusal has the reason, and closes the connection
+# when the next request's beginning is unknown.
 use lib 'tests/lib';
 use Paddock;
 use Http;

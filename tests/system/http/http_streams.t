@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Streams of events: what comes first, what is replayed to whom, what a lost
-# connection costs, and that a thousand idle ones cost the others nothing.
+# Event streams: the first event, the replay, the effect of a lost connection, and the cost
+# of a thousand idle streams to other clients.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -26,7 +26,7 @@ sub call_slow {
 				    _meta => {progressToken => "t$id"}}});
 }
 
-# All messages up to the end of the stream, and their ids.
+# The messages up to the end of the stream, with the ids.
 sub all_of {
 	my ($conn) = @_;
 	my @all;
@@ -60,7 +60,7 @@ my $c = $s->client->greeted;
 	$conn->request('GET', '/healthz');
 	is($conn->response->{status}, 200, 'and serves what comes next');
 
-	# again, after each of them
+	# resume after each of the events
 	for my $n (0 .. 3) {
 		my @all = ($first, @rest);
 		my $again = $c->listen($all[$n]{id});
@@ -107,8 +107,8 @@ for ('9999-1', 'x', '1', '-1-1') {
 	is($c->listen($_)->{status}, 400, "Last-Event-ID $_ is no stream's");
 }
 
-# A stream that is over, and has nothing left: official clients would ask for
-# it again and again, whatever they are told but this.
+# A finished stream without further events gets 204, since official clients would repeat the
+# request after any other answer.
 sub is_over {
 	my ($client, $id, $name) = @_;
 	my $again = $client->listen($id);
@@ -172,7 +172,7 @@ sub more_templates {
 	is($s->reload, 'done', 'templates change');
 }
 
-# Read until the tools have changed; others may have, too.
+# Read until the tools have changed; other lists may have changed, too.
 sub tools_changed {
 	my ($conn) = @_;
 
@@ -209,7 +209,7 @@ sub tools_changed {
 	ok($told, 'the older one was not ended: it has the next, once it is alone');
 	ok(!grep({ $_->{json} } all_of_now($again)), 'and of what came before nothing')
 }
-# What has come so far, without waiting.
+# The events received so far, without a wait.
 sub all_of_now {
 	my ($conn) = @_;
 	my @all;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# soak.t - many clients over HTTP, many tasks in flight, and kill -9 in the
-# middle: each task that was acknowledged comes to one end, and its result can
-# be read. PADDOCK_SOAK="CLIENTS TASKS" is how many.
+# soak.t - many clients over HTTP, many open tasks, and kill -9 in the middle: each
+# acknowledged task has one end, and the result can be read. PADDOCK_SOAK="CLIENTS TASKS"
+# sets the numbers.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -21,7 +21,7 @@ my $server = Http->new(
 	tokens => \%TOKENS,
 	config => "[limits]\nmax_concurrent_runs = 32\nmax_queued_runs = 10000\n");
 
-# Another server, on what the last one left.
+# A further server, with the state of the last.
 sub again {
 	$server = $server->again;
 	$server->{tokens} = \%TOKENS; # as its configuration has them
@@ -42,7 +42,7 @@ sub create {
 		task => {ttl => 3_600_000}});
 }
 
-# What the server has answered is promised.
+# An answer of the server is a promise.
 sub acknowledge {
 	my ($client, $id, $n) = @_;
 	my $a = $client->answer($id) // return 0;
@@ -56,8 +56,8 @@ sub acknowledge {
 	return 1;
 }
 
-# All clients make a task at the same time. KILLING: when half of them have
-# heard of theirs, the server is killed; it may have answered more.
+# The clients make a task at the same time. KILLING: the server is killed once half of the
+# clients have the answer; further answers may have been sent.
 sub round {
 	my ($r, $clients, $killing) = @_;
 	my $start = time;
@@ -71,7 +71,7 @@ sub round {
 	$ms_acked += 1000 * (time - $start) unless $killing;
 }
 
-# {task => [tasks/get, tasks/result]} of all that were acknowledged.
+# {task => [tasks/get, tasks/result]} of all acknowledged tasks.
 sub ends {
 	my (@clients) = @_;
 	my %seen;
@@ -79,7 +79,7 @@ sub ends {
 	for (my $i = 0; $i < @acked; $i += $CLIENTS) {
 		my $last = $i + $CLIENTS > @acked ? $#acked : $i + $CLIENTS - 1;
 		my @all = @acked[$i .. $last];
-		# one of the same owner asks
+		# a client of the same owner asks
 		my @who = map { $clients[$_->{n} % $CLIENTS] } @all;
 		my @ids = map { $who[$_]->request('tasks/result',
 				    {taskId => $all[$_]{id}}) } 0 .. $#all;
@@ -94,7 +94,7 @@ sub ends {
 	return \%seen;
 }
 
-# What became of TASK, in a word; undef: something that must not be.
+# The end of TASK in a word; undef: an end which must not occur.
 sub verdict {
 	my ($task, $get, $result) = @_;
 	my $text = eval { json_to($result->{content}[0]{text}) } // {};
@@ -107,7 +107,7 @@ sub verdict {
 	return undef;
 }
 
-# The most tasks that were under way at the same time.
+# The largest number of tasks open at the same time.
 sub in_flight {
 	my ($seen) = @_;
 	my ($now, $most) = (0, 0);
@@ -120,7 +120,7 @@ sub in_flight {
 	return $most;
 }
 
-# How it ended, without what is but advice.
+# The end of a task, without advisory parts.
 sub ending {
 	my ($get, $result) = @{$_[0]};
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Questions of a template reach the client that waits for the run, and the answers reach
+# Questions of a template reach the client which waits for the run, and the answers reach
 # the template.
 use lib 'tests/lib';
 use Paddock;
@@ -10,7 +10,7 @@ my $form = '{type = "object", properties = {name = {type = "string",
 my $elicit = "run.elicit{message = inputs.message or 'who?', schema = $form,
     timeout = inputs.timeout}";
 my $hello = '{{role = "user", content = {type = "text", text = "hi"}}}';
-# a template that shows what it got, or which error
+# a template which returns the answer, or the error
 my $show = sub {
 	my ($ask, %manifest) = @_;
 
@@ -316,7 +316,7 @@ for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
 	   'a step that waits no more takes its question back');
 	$s->result($id);
 
-	# a run that dies
+	# a run which dies
 	$id = $s->ask(who => {});
 	$m = $s->told('elicitation/create');
 	($run) = @{$s->tool('list_task_runs')->{view}{runs}};

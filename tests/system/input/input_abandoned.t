@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Ten thousand requests whose clients take the questions along and never come back
-# leave nothing behind but the rows of their runs.
+# Ten thousand requests whose clients take the questions and never return leave only the
+# rows of the runs behind.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -17,7 +17,7 @@ my %templates = (who => {code => "return function(run) run.elicit{message = 'Who
 	asks => {user => {message => 'Who?', requestedSchema => $form}},
 	messages => [{role => 'user', content => {type => 'text', text => '{user.name}'}}]}]});
 
-# A server of CLASS, and where it tells of each run that ends.
+# A server of CLASS, with an audit log of each run's end.
 sub server {
 	my ($class) = @_;
 	my $audit = Paddock::fresh_root() . '/audit';
@@ -26,7 +26,7 @@ sub server {
 	    config => "[limits]\ninput_wait_ms = 100\n[server]\naudit_file = $audit\n");
 }
 
-# What SERVER has of the system's.
+# The system resources of SERVER.
 sub held {
 	my ($s) = @_;
 	my @fds = glob "/proc/$s->{pid}/fd/*";
@@ -34,8 +34,8 @@ sub held {
 	return {fds => scalar @fds, processes => scalar(children_of($s->{pid}))};
 }
 
-# COUNT times ASK, so many at once, which gives code that takes the answer: how
-# many were asked something.
+# Call ASK COUNT times, AT_ONCE at a time; ASK returns code which takes the answer. The
+# number of questions.
 sub many {
 	my ($count, $at_once, $ask) = @_;
 	my ($asked, @open) = 0;
@@ -49,7 +49,8 @@ sub many {
 	return $asked;
 }
 
-# REQUESTS by GO, which tells how many were asked; so many ROWS are left of them.
+# Run GO, which makes REQUESTS requests and returns the number of questions; ROWS rows must
+# be left.
 sub is_as_before {
 	my ($s, $what, $requests, $rows, $go) = @_;
 	my $ended = sub { scalar(() = (read_file($s->{audit}) // '') =~ /INPUT_TIMEOUT/g) };

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a prompt or a resource asks its user before it is given: of a session's
-# client by requests, of one that brings its terms by what its requests lack.
+# Questions of a prompt or a resource to the user: by requests to a session's client, or by
+# the input requests of a stateless client.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -36,7 +36,7 @@ my %sure = (action => 'accept', content => { ok => true });
 
 sub text_of { my ($a) = @_; return $a->{result}{messages}[0]{content}{text} // $a->{result}{contents}[0]{text} }
 
-# Both questions of greet are answered; what it says.
+# Answer both questions of greet; the text of the prompt.
 sub greeted {
 	my ($s, $id) = @_;
 
@@ -120,7 +120,7 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 	my $list = json_of($s->call('prompts/list')->{result});
 	unlike($list, qr/asks|Who\?/, 'what is asked is in no list');
 
-	# it goes on with what it was when it asked
+	# a question keeps the prompt of the time of the question
 	$id = $s->request('resources/read', { uri => 'note:one' });
 	$m = $s->told('elicitation/create');
 	$s->request('resources/read', { uri => 'note:one' });

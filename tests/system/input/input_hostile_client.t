@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients that answer a question by a task of their own, and then lie, fail,
-# dawdle or fall silent: the template hears what came, and nothing waits longer
-# than the question does.
+# Clients which answer a question by a task of the client, and then lie, fail, delay or fall
+# silent: the template gets the received answer, and nothing waits longer than the
+# question's timeout.
 use lib 'tests/lib';
 use Paddock;
 use Task;
@@ -43,7 +43,7 @@ sub state_of { # of the client's task
 
 my %method = (who => 'elicitation/create', model => 'sampling/createMessage');
 
-# A call of NAME, whose question the client has made the task TASK.
+# Call NAME; the client makes the question the task TASK.
 sub lent {
 	my ($s, $name, $task, $timeout) = @_;
 	my $id = $s->ask($name => {timeout => $timeout // 60000});
@@ -85,7 +85,7 @@ sub asked_methods { return map { $_->{method} } grep { exists $_->{id} } @{$_[0]
 	same_json([$got->{code}, $got->{details}], ['INPUT_FAILED', {code => -32602, message => 'no such task'}],
 		  'a client that does not know its own task: its error is passed on');
 
-	# results that are none
+	# malformed results
 	for (['who', 'another CreateTaskResult', {task => state_of('working')}],
 	     ['who', 'a Task', state_of('completed')], ['who', 'nothing', {}],
 	     ['who', 'what the form refuses', {action => 'accept', content => {name => 7}}],

@@ -23,7 +23,7 @@ my $s = Http->new(templates => $templates,
 
 sub client { return $s->client($_[0] // 'ada')->greeted(undef, {elicitation => {}}) }
 
-# Call who as a task; its id.
+# Call the asking template as a task; returns the id.
 sub task {
 	my ($c) = @_;
 
@@ -31,7 +31,7 @@ sub task {
 				       task => {}})->{result}{task}{taskId};
 }
 
-# The next message on CONN that is not progress or a status.
+# The next message on CONN except progress and statuses.
 sub next_on {
 	my ($conn) = @_;
 
@@ -49,7 +49,7 @@ sub next_on {
 
 {
 	my ($first, $second) = (client(), client());
-	# both wait for one run, by its key
+	# the two calls wait for the same run, by the key
 	my %call = (name => 'run_task_template', arguments => {templateId => 'busy', inputs => {},
 		    options => {mode => 'sync', idempotencyKey => 'k'}}, _meta => {progressToken => 'p'});
 	my @ids = $first->request('tools/call', \%call);
@@ -98,7 +98,7 @@ sub next_on {
 	is($m->{method}, 'elicitation/create',
 	   'it comes by the stream of tasks/result');
 
-	# that wait ends, the next one is asked
+	# the call ends, and the next call gets the question
 	$c->notify('notifications/cancelled', {requestId => $id});
 	my $over = next_on($c->route($id));
 	is($over->{method}, 'notifications/cancelled',

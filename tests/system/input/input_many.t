@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# More questions than a client may be asked at once, of tasks whose time has
-# passed meanwhile: while all are walked through some are refused, which ends
-# what tells of their tasks. Each question ends once, and the server lives.
+# More questions than a client may be asked at once, from tasks which have expired
+# meanwhile: some questions are refused during the walk, which ends the feeds of the tasks.
+# Each question ends once, and the server lives.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -23,7 +23,7 @@ my $s = Http->new(
 	config => "[limits]\nmax_concurrent_runs = 10\n",
 	env => {MALLOC_PERTURB_ => 165}); # what is used after it was freed shows
 
-# A task of C's that has asked all it will; its id.
+# A task of C which has asked all its questions; the id.
 sub crowd {
 	my ($c, $ttl) = @_;
 	my $id = $c->call('tools/call', {name => 'crowd', arguments => {}, task => {ttl => $ttl}})->{result}{task}{taskId};
@@ -38,7 +38,7 @@ sub expired {
 	until_true("$id to expire", sub { exists $c->call('tasks/get', {taskId => $id})->{error} });
 }
 
-# N questions that come by CONN.
+# Read N questions on CONN.
 sub questions {
 	my ($conn, $n) = @_;
 	my @all;

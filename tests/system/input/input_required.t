@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A client without a session takes a template's questions along, as the answer to
-# its call, and comes back with answers: the same worker goes on, nothing runs
-# twice, and nobody else comes by its state.
+# A client without a session takes a template's questions as the answer to the call, and
+# returns with answers: the same worker goes on, no run is executed twice, and no other
+# client can use the state.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -12,7 +12,7 @@ my $form = '{type = "object", properties = {name = {type = "string",
     minLength = 2}}, required = run.array{"name"}}';
 my %can = (elicitation => {form => {}}, sampling => {}, roots => {});
 my %templates = (
-    # a local that was made before the question, and what became of it
+    # a local made before the question, and the value after the question
     who => lua("local made = tostring(os.clock()) .. run.id
 	run.artifact{name = 'before', mimeType = 'text/plain', data = 'x'}
 	local a = run.elicit{key = 'user_name', message = 'Who?', schema = $form}
@@ -64,7 +64,7 @@ SH
 
 sub server { return Paddock->new(templates => \%templates, @_) }
 
-# call SERVER TOOL ARGS MORE CAPABILITIES: what came.
+# call SERVER TOOL ARGS MORE CAPABILITIES: the answer.
 sub call {
 	my ($s, $tool, $args, $more, $can) = @_;
 	my $a = $s->call('tools/call', stateless({name => $tool,
@@ -321,7 +321,7 @@ $s->stop;
 	my $s = server(config => {max_concurrent_runs => 1});
 
 	$s->init;
-	# run ID STATE, which waits, and whose worker is stopped
+	# pairs of a waiting run's id and state, with the worker stopped
 	my @parked = map {
 		my $r = call($s, 'who');
 		my ($run) = map { $_->{runId} } @{$s->tool('list_task_runs')->{view}{runs}};

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a task asks, and clients that answer by a task of their own.
+# Questions of a task, and clients which answer by a task of the client.
 use lib 'tests/lib';
 use Paddock;
 
@@ -25,7 +25,7 @@ sub server {
 	return $s;
 }
 
-# Call who as a task; the CreateTaskResult, with {id}.
+# Call the asking template as a task; the CreateTaskResult, with {id}.
 sub task {
 	my ($s, $args, $name) = @_;
 	my $a = $s->call('tools/call', {name => $name // 'who', task => {},
@@ -65,7 +65,7 @@ sub status { return $_[0]->call('tasks/get', {taskId => $_[1]})->{result}{status
 	same_json($s->answer($id)->{result}{structuredContent}, {},
 		  'who waits for the result waits on though the task logs');
 
-	# who asks about the task knows it
+	# a client which asks about the task knows the task
 	$t = task($s);
 	status($s, $t->{id});
 	$m = $s->told('elicitation/create');
@@ -111,7 +111,7 @@ sub state_of { # of the client's task
 		lastUpdatedAt => '2025-11-25T00:00:00Z', %more};
 }
 
-# A plain call of who, whose question has become the client's task.
+# A plain call of the asking template; the question has become the client's task.
 sub lent {
 	my ($s, %more) = @_;
 	my $id = $s->ask(who => {timeout => $more{timeout}
@@ -148,7 +148,7 @@ sub lent {
 	same_json($s->result($id)->{view}, {got => \%accept},
 		  'a plain result is as good');
 
-	# a task that asks says whose it is, and lends itself
+	# a task with a question names itself, and may become the client's task
 	my $t = task($s);
 	$m = $s->told('elicitation/create');
 	same_json($m->{params}{_meta}, {$related => {taskId => $t->{id}}},

@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients of several tokens, revisions and transports at random, while templates
-# and a token go and come, workers and zygotes are killed and the disk is full:
-# each request is answered once, or cancelled; every run ends once, as its
-# clients were told; nothing is left. PADDOCK_SEED picks what is done, PADDOCK_STEPS
-# how much; PADDOCK_SECONDS: or so long, if that is less.
+# Clients of several tokens, revisions and transports at random, while templates and a token
+# come and go, workers and zygotes are killed and the disk is full: each request is answered
+# once, or cancelled; every run ends once, as told to the clients; nothing is left behind.
+# PADDOCK_SEED selects the steps, PADDOCK_STEPS the number; PADDOCK_SECONDS bounds the time.
 use lib 'tests/lib';
 use Paddock;
 use Chaos;
@@ -16,8 +15,8 @@ my $usual = !grep { defined } @ENV{qw(PADDOCK_SEED PADDOCK_STEPS PADDOCK_SECONDS
 my $ROOM_ON_DISK = '256m';
 
 my $object = 'schema = {type = "object", properties = {}}';
-# References below branches that fail: what is nested N deep takes 3^N checks, and
-# is checked on a thread when that takes long.
+# References below failing branches: a value nested N deep takes 3^N checks, so a deep value
+# is checked on a thread.
 my %costly = ('$defs' => {n => {anyOf => [map { {properties => {a => {'$ref' => '#/$defs/n'}}, required => ["q$_"]} } 1 .. 3]}},
 	      anyOf => [{'$ref' => '#/$defs/n'}, {type => 'object'}]);
 my %templates = (
@@ -41,7 +40,7 @@ my %templates = (
 	prog => {program => "#!/bin/sh\ncat >/dev/null\nsleep 0.05\necho '{}'\n"},
 );
 
-# A disk of its own can be filled, by root.
+# With root's rights, the state has a small disk which can be filled.
 my ($disk, $mounted);
 if (as_root()) {
 	$disk = Paddock::fresh_root();
@@ -60,14 +59,14 @@ my $s = Http->new(templates => \%templates, tokens => {ada => 'a' x 20, bob => '
 	config => "[limits]\nmax_concurrent_runs = 3\nmax_queued_runs = 30\nsse_keepalive_ms = 100\n" .
 	    "[requestor \"eve\"]\nrate_per_second = 20\nburst = 30\n");
 
-# What it has open, but for the groups of its slots, which it keeps: three each.
+# Open files of the server, except the three for the groups of each slot, which stay open.
 sub open_files {
 	my $pid = $_[0]{pid};
 
 	return grep { !m{^/sys/fs/cgroup/.*/run-\d+/} } map { readlink($_) // () } glob "/proc/$pid/fd/*";
 }
 
-# What is open once a run was made, a program's too, and a large message was read.
+# The open files after a run, a program's run, and a large message.
 {
 	my $first = $s->client('ada')->greeted;
 
@@ -117,7 +116,7 @@ $s->stop;
 
 # ---- every run has ended once, and as was told ----
 
-# What a server could not write any more another one does.
+# A second server finishes runs whose ends the first server could not write.
 my $last = Paddock->new(root => $s->{root}, state => $s->{state})->greeted;
 $last->run_sync('echo', {});
 until_true('the rest to be taken over', sub { !grep { $_->{status} =~ /^(?:queued|running)$/ } values %{$chaos->rows} });

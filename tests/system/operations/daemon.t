@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The daemon as an operator and a service manager have it: readiness, signals,
-# reload and rotation under load, drain, sockets, peers, the audit log.
+# The daemon as operated by an operator and a service manager: readiness, signals, reload
+# and rotation under load, drain, sockets, peers, the audit log.
 use lib 'tests/lib';
 use Paddock;
 use Daemon qw(manager turn_all);
@@ -22,7 +22,7 @@ my %templates = (
 
 sub daemon { return Daemon->new(templates => \%templates, @_) }
 
-# Run paddockd with ARGS to its end: (exit status, stdout, stderr).
+# Run paddockd with ARGS to the end: (exit status, stdout, stderr).
 sub paddockd {
 	my ($dir, @args) = @_;
 	my $pid = fork // die "fork: $!\n";
@@ -94,7 +94,7 @@ sub exit_of { # of an instance that ends by itself
 	is($m->heard(qr/./), 0, 'on stdio a manager of our parent hears nothing');
 }
 
-# A worker program beside a copy of paddockd, which is not the real one.
+# A made-up worker program beside a copy of paddockd.
 sub with_worker {
 	my ($script, %o) = @_;
 	my $root = Paddock::fresh_root();
@@ -138,7 +138,7 @@ sub with_worker {
 	ok(!-e $d->{socket}, 'without a socket left');
 }
 {
-	# an ordinary user, to whom no cgroup was given
+	# an ordinary user without a cgroup of its own
 	my $root = Paddock::fresh_root();
 	chown 65534, 65534, $root if as_root();
 	my $d = daemon(root => $root, manager => manager("$root/manager"),
@@ -223,8 +223,8 @@ sub passed {
 
 # ---- reload ----
 
-# Let each client have one call of TEMPLATE under way, COUNT in all; OK judges
-# each run view. MIDWAY is called once every so many answers.
+# Keep one call of TEMPLATE open for each client, COUNT in all; OK judges each run view.
+# MIDWAY is called after every EVERY answers.
 sub load {
 	my ($clients, $count, $template, $every, $midway) = @_;
 	my (@views, @asked);
@@ -334,7 +334,7 @@ sub told { # how often CLIENT was told that the tools have changed
 	ok($d->log_has(qr/audit_file=".*no.such.audit" err="No such file/), 'but is told');
 	is($waits->(), 8, 'and the configuration counts');
 
-	# what is broken is one package, which its owner may have broken to keep something
+	# a broken template is one package, which the owner may have broken on purpose
 	$d->write_config({max_queued_runs => 9});
 	write_file("$d->{root}/templates/broken/template.json", '{"version": 1}');
 	my ($manifest) = glob "$d->{root}/templates/echo*/template.json";
@@ -516,8 +516,8 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	$d->stop;
 }
 
-# A daemon with a run that never ends; SIGNALS, each followed by a wait for
-# what the log says. The run's view afterwards.
+# A daemon with an endless run; SIGNALS, each followed by a wait for the log. The run's view
+# afterwards.
 sub cut_short {
 	my ($name, $limits, @signals) = @_;
 	my $d = daemon($limits ? (config => $limits) : ());

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients that take all descriptors they can get, below the LimitNOFILE of the unit that
-# ships, and below one that is so small that none are left: somebody else is served over
-# HTTP, over the socket and by a run, meanwhile and afterwards.
+# Clients which take all descriptors, under the LimitNOFILE of the shipped unit, and under a
+# limit so small that no descriptor is left: another client is served over HTTP, over the
+# socket and by a run, meanwhile and afterwards.
 use lib 'tests/lib';
 use Paddock;
 use Http;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock doctor" tries each template that ships in the real cage, names each that
-# does not work here and why, and leaves nothing of it in the record.
+# "paddock doctor" tries each shipped template in the real cage, names each failing template
+# with the reason, and leaves nothing in the record.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -31,7 +31,7 @@ for my $id (@ship) {
 }
 is(json_of(json_to($cli->run(['ps', '-a', '--json', '--state-dir', "$cli->{root}/state"])->{out})), '[]', 'no run of it is left');
 
-# Others by these names, which fail in several ways.
+# Made-up templates by the same names, which fail in several ways.
 my $inputs = {type => 'object'};
 $cli = Cli->new(templates => {
 	text_diff => lua('error("the disk is made of cheese")', inputsSchema => $inputs),
@@ -51,7 +51,7 @@ unlike($r->{out}, qr/nobody tries this/, 'and none that does not ship');
 like($r->{out}, qr/^runs work, but 4 of the 5 templates that ship do not$/m, 'runs work all the same, which is not all of the verdict');
 is($r->{status}, 0, 'which is the status');
 
-# Programs, of which none works.
+# Programs which all fail.
 sub program { return {program => "#!/bin/sh\n$_[0]", inputsSchema => $inputs} }
 $cli = Cli->new(templates => {run_bash => program('exit 3'), word_count => program('exit 4'), run_lua => lua('return {exitCode = 0}', inputsSchema => $inputs)});
 SKIP: {
@@ -71,8 +71,9 @@ SKIP: {
 	is($r->{status}, 0, '  is well');
 }
 
-# One that the daemon could not load, in the daemon's words: the command looks in other
-# folders, as where a service manager's filters show the daemon alone another machine.
+# A template which the daemon could not load, with the daemon's words: the command uses
+# other folders, as where a service manager's filters show another machine to the daemon
+# alone.
 my $sick = Daemon->new(templates => {run_lua => lua('return {exitCode = 0}', inputsSchema => $inputs)}, idle => 1);
 my $packages = "$sick->{root}/templates";
 write_file("$packages/csv_profile/template.json", '{"templateId": "csv_profile"');
@@ -88,7 +89,7 @@ my $health = json_to($cli->run(['status', '--json'], env => {PADDOCK_SOCKET => $
 is_deeply([map { "$_->{path}" } $health->{skipped}->@*], ["$packages/csv_profile", "$packages/mine"], 'status --json has both');
 $sick->stop;
 
-# A daemon whose one place is another's: who stops doctor meanwhile leaves no run there.
+# A daemon whose only place is taken: doctor, stopped meanwhile, leaves no run behind.
 my $d = Daemon->new(config => {max_concurrent_runs => 1}, templates => {
 	mine => lua('run.sleep(600000)', inputsSchema => $inputs, limits => {maxTimeoutMs => 600000}),
 	word_count => lua('return 1', inputsSchema => $inputs),

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# TERM loses no answer: who waits is answered before the end, in each transport and era;
-# what was handed out is done once, by the next server.
+# TERM loses no answer: waiting clients are answered before the end, in each transport and
+# era; a task is executed once, by the next server.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -10,7 +10,7 @@ my %templates = (echo => lua('return inputs'), nap => lua('run.sleep(inputs.ms) 
 
 sub server { return Http->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 1\n$_[0]") }
 
-# Calls that wait behind one that runs: name => [client, id].
+# Calls which wait behind a running call: name => [client, id].
 sub wait_behind {
 	my ($s, $ms) = @_;
 	my $busy = $s->client;
@@ -82,7 +82,7 @@ sub wait_behind {
 	is($c->result($id)->{view}{error}{errorCode}, 'RUN_INTERRUPTED', 'who waits for what runs too long is told, too');
 	$s->stop;
 }
-# Over stdio TERM ends what runs; who waits is told.
+# Over stdio TERM ends running calls; waiting clients are told.
 for my $mode (qw(auto sync)) {
 	my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 1\n")->greeted;
 	my %asked = (running => $s->ask_run(nap => {ms => 60000}, mode => $mode));

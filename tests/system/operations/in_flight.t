@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Descriptors that another program of the server's user has sent, and nobody
-# received: the kernel then refuses the server its own, which is told by its
-# name and passes with that program.
+# Descriptors which another program of the server's user has sent, and which no process
+# received: the kernel then refuses to send the server's own descriptors; the error names
+# the cause and passes with the program.
 use lib 'tests/lib';
 use Paddock;
 use POSIX ();
@@ -14,8 +14,7 @@ my $SYS_SENDMSG = $number{sendmsg};
 
 needs('64 bits', 'compiler');
 
-# Sends N descriptors, 250 at once, into a pair of sockets of its own; it ends
-# when $to is closed.
+# Send N descriptors, 250 at once, into a socket pair; ends when $to is closed.
 sub hog {
 	my ($n) = @_;
 

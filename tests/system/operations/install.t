@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "make install" into a folder of its own: what is there, with which modes,
-# whether the programs find each other there, and that uninstall takes it away.
+# "make install" into a folder: the installed files and modes, whether the programs find
+# each other, and "make uninstall".
 use lib 'tests/lib';
 use Paddock;
 use File::Find ();

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Several servers on one state: each shows, and ends, the runs of the others.
+# Several servers with one state: each server shows, and ends, the runs of the others.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -43,7 +43,7 @@ sub server {
 	return Paddock->new(templates => \%templates, @_);
 }
 
-# What makes calls of a server fail, as tests/lib/faults.c has it, from the start.
+# Faults for the calls of a server, as in tests/lib/faults.c, from the start.
 sub faulty {
 	my ($line) = @_;
 	my $file = "$box/faults." . scalar(@{[glob "$box/faults.*"]});
@@ -54,7 +54,7 @@ sub faulty {
 	return (faults => $file, env => {LD_PRELOAD => $lib, PADDOCK_FAULTS => $file});
 }
 
-# Two on one state, as USER; the first with LIMITS of its own.
+# Two servers with one state, as USER; LIMITS are the first server's.
 sub pair {
 	my ($user, %limits) = @_;
 	my ($fault_a, $fault_b) = map { delete $limits{$_} } qw(fault_a fault_b);
@@ -69,7 +69,7 @@ sub pair {
 
 sub cancel { return $_[0]->tool(cancel_task_run => {runId => $_[1]}) }
 
-# What get_task_run says, without what passes with time.
+# The view of get_task_run, without the parts which change with time.
 sub still {
 	my %v = %{$_[0]};
 
@@ -137,7 +137,7 @@ sub shows_and_ends {
 	stop_both($a, $b, $as);
 }
 
-# What is told of a run costs its server no write, until somebody else asks.
+# The progress of a run causes no write of the server, until another server asks.
 sub unasked {
 	my ($user, $as) = @_;
 	my ($a, $b) = pair($user);
@@ -256,7 +256,7 @@ sub hindered {
   }
 }
 
-# The same for an id that is another's as for one that nobody has.
+# An id of another requestor gives the same answer as an unknown id.
 sub strangers {
 	my ($user, $as) = @_;
 	my $uid = $user // $>;
@@ -376,7 +376,7 @@ sub died {
 	$b->stop;
 }
 
-# Ends and cancels meet in every way: each run has one end, told alike by both.
+# Ends and cancels meet in every order: each run has one end, the same on both servers.
 sub races {
 	my ($user, $as) = @_;
 	my ($a, $b) = pair($user, max_queued_runs => 100);
@@ -407,7 +407,7 @@ sub races {
 	stop_both($a, $b, $as);
 }
 
-# A server ends, in order or by kill -9, while another asks it to end a run.
+# A server ends, in order or by kill -9, while another server cancels a run.
 sub ends_meanwhile {
 	my ($user, $as) = @_;
 	my $root = Paddock::fresh_root($user);
@@ -496,7 +496,7 @@ sub command {
 	$s->stop;
 }
 
-# What waited in a server that ended waits for the next, whoever looks meanwhile.
+# Waiting runs of an ended server wait for the next server, whoever looks meanwhile.
 sub left_waiting {
 	my ($user, $as) = @_;
 	my $cli = Cli->new(templates => \%templates, user => $user);
@@ -535,7 +535,7 @@ sub left_waiting {
 	$s->stop;
 }
 
-# who we are is all the same to a database
+# the uid does not matter to a database
 for my $case (as_root() ? ([undef, 'root'], on_postgres() ? () : [$NOBODY, 'nobody']) : [undef, 'us']) {
 	shows_and_ends(@$case);
 	unasked(@$case);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# How well runs are caged here: measured, reported, and never silently less.
-# deny.c makes a machine that forbids what this one may allow.
+# The isolation of runs on this machine: measured, reported, and never silently weaker.
+# deny.c simulates a machine with denied system calls.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
@@ -24,7 +24,7 @@ sub server {
 			    $what ? (wrap => [$deny, split(' ', $what), '--']) : ());
 }
 
-# What the start-up line of the log says: {level, missing, why}.
+# The isolation in the start line of the log: {level, missing, why}.
 sub measured {
 	my ($s) = @_;
 
@@ -34,7 +34,7 @@ sub measured {
 	return {level => $level, missing => [split ' ', $missing], why => $why};
 }
 
-# It must end with 69 before it has served anything; what the log says.
+# The server must exit with 69 before serving; the log.
 sub refuses {
 	my ($s, $text, $name) = @_;
 
@@ -52,7 +52,7 @@ sub refuses {
 
 my @ns = qw(userns netns ipcns utsns mntns);
 my @ways = ( # what is forbidden, what must be missing, the best level left,
-	     # and that for an ordinary user, who needs a user namespace
+	     # an ordinary user needs a user namespace
     ['', [], 'full', 'userns'],
     ['userns', ['userns'], 'container', 'restricted'],
     ['namespaces', [@ns], 'container', 'restricted'],

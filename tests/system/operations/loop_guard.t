@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Tests of several areas with a paddockd that ends when the thread of its loop calls a file,
-# waits for somebody or hashes more than 1 MiB in a turn (tests/tools/loop_guard.c). All tests
-# run so, and with a bound of the time that a turn takes, by make check-guard.
+# Tests of several areas with a paddockd which ends when the loop's thread accesses a file,
+# waits, or hashes more than 1 MiB in a turn (tests/tools/loop_guard.c). With make
+# check-guard, all tests run so, with a bound of the time of a turn.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -26,7 +26,7 @@ chmod 0755, $build;
 symlink $_, $build . '/' . s{.*/}{}r for grep { !m{/paddockd\z} } glob("$BUILD/paddock*"), "$BUILD/templates", "$BUILD/tests";
 copy($guarded, "$build/paddockd") or die "$guarded: $!\n";
 chmod 0755, "$build/paddockd";
-# One that was killed has left its reports; make check-guard names nobody there.
+# A killed run has left reports; make check-guard reports no such owner.
 my ($owner) = -e "$reports/calls-alone" ? read_file("$reports/calls-alone") =~ /(\d+)/ : ();
 if ($owner && !kill 0 => $owner) {
 	unlink glob "$reports/*";

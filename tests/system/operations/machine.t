@@ -1,18 +1,17 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What the machine is set to that no cage can make good: the profile, and so doctor,
-# tells it. The settings are files laid over those of /proc, in mounts of the server's
-# own: the machine's stay as they are.
+# Settings of the machine which no cage can compensate: the profile and doctor report such
+# settings. The test lays files over the settings in /proc, in mounts of the server's own:
+# the machine's settings stay.
 use lib 'tests/lib';
 use Paddock;
 
 needs('root', 'mount');
 
-# A kernel of before 6.14 that loads modules is told of, too.
+# A kernel before 6.14 which loads modules is reported, too.
 my @quiet = -e '/proc/sys/kernel/modprobe' ? ('kernel/modprobe' => '') : ();
 
-# What the profile says of settings that are FILE => TEXT below /proc/sys, by the names
-# of its checks that are not well.
+# The failing checks of the profile for the settings FILE => TEXT below /proc/sys, by name.
 sub says {
 	my ($before, %set) = (shift, @quiet, @_);
 	my $root = Paddock::fresh_root();
@@ -31,8 +30,8 @@ sub says {
 	return {map { $_->{name} => $_->{says} } grep { $_->{verdict} ne 'well' } @$checks};
 }
 
-# The same of a kernel of RELEASE, which starts MODPROBE; not each kernel has that setting,
-# so that a folder of copies lies over it.
+# The same for a kernel RELEASE with MODPROBE; a kernel may lack the setting, so a folder of
+# copies is laid over the kernel's.
 sub says_kernel {
 	my ($release, $modprobe) = @_;
 	my $copies = Paddock::fresh_root() . '/kernel';

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Started as root, paddockd serves as somebody else with one capability left,
-# and a keeper does the few things that only root can.
+# Started as root, paddockd serves as another user with one capability left, and the keeper
+# does the few acts which need root.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
@@ -29,7 +29,7 @@ sub echo {
 	return ($s->tool(echo => {n => $n})->{view} // {})->{n};
 }
 
-# Which cgroups hold its workers: v1, v2 or none.
+# The cgroups of the workers: v1, v2 or none.
 sub cgroup_of { return $_[0]->tool('get_runtime_profile')->{view}{isolation}{cgroup} }
 
 sub owner { my @st = stat $_[0]; return $st[4] }
@@ -53,7 +53,7 @@ sub owner { my @st = stat $_[0]; return $st[4] }
 	is($st->{Groups} // '', '', 'no group besides');
 	ok($keeper, 'there is a keeper');
 	is((split ' ', uids($keeper))[0], 0, 'which is root');
-	# beside what it has open for a moment, while it gives birth
+	# beside files open for a moment during the birth of a worker
 	ok(until_true('it to rest', sub { 4 == (() = glob "/proc/$keeper/fd/*") }), 'and has its order socket alone');
 	my $c = $s->client;
 	is(echo($c, 1), 1, 'a run ends');
@@ -240,8 +240,8 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 }
 # ---- root's rights, along paths that others have a part in ----
 
-# A server's user may make links in its own folders. None of them makes root
-# give an empty folder, or a file, of root's away.
+# A server's user may make links in its own folders. No link makes root give away an empty
+# folder, or a file, of root.
 {
 	my $room = Paddock::fresh_root();
 	my %prey = (empty => "$room/roots/empty", db => "$room/roots/db");
@@ -252,7 +252,8 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	chown 65534, 65534, "$room/theirs";
 	chown 0, 6, "$room/group"; # of a group that the user is in beside its own
 	chmod 0775, "$room/group";
-	# with a copy of /etc/group, in a mount namespace, where nobody is of disk
+	# with a copy of /etc/group in a mount namespace, where the user nobody is in the
+	# group disk
 	write_file("$room/etc_group", (read_file('/etc/group') =~ s/^(disk:.*)$/$1,nobody/mr) =~ s/:,nobody/:nobody/r);
 	my @in_group = ('unshare', '-m', 'sh', '-c', "mount --bind $room/etc_group /etc/group && exec \"\$@\"", 'sh');
 	for my $dir (qw(theirs group)) {

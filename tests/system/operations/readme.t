@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# README.md, as a newcomer takes it: every command as it is written there,
-# every block of code as it stands, by a user without privileges in a copy of
-# the tree that has nothing but the built programs and etc/.
+# README.md as used by a newcomer: every command as printed, every block of code unchanged,
+# by a user without privileges in a copy of the tree with the built programs and etc/ alone.
 use lib 'tests/lib';
 use Paddock;
 
@@ -60,7 +59,7 @@ sub start {
 	POSIX::_exit(127);
 }
 
-# Its exit status; undef: it does not end, and was killed.
+# The exit status; undef: the command did not end, and was killed.
 sub finish {
 	my ($pid, $command) = @_;
 	my $status;
@@ -84,7 +83,7 @@ sub run {
 		out => read_file("$root/out"), err => read_file("$root/err")};
 }
 
-# It succeeds.
+# Check that a command succeeded.
 sub good {
 	my ($r, $command) = @_;
 
@@ -93,7 +92,7 @@ sub good {
 	    || diag("status $r->{status}\n$r->{out}$r->{err}");
 }
 
-# The files that a run says it wrote: {name => bytes}.
+# The files which a run reports as written: {name => bytes}.
 sub written {
 	my ($r) = @_;
 
@@ -258,7 +257,7 @@ sub write_greet {
 	write_file("$tree/greet/tests/greets.json", $blocks{json}[2]);
 }
 
-# What README says in passing: limits, and errors of one's own.
+# Snippets in README's sentences: limits, and errors of a template.
 sub other_snippets {
 	my ($limits) = $prose =~ /`(\{"maxTimeoutMs".*?\})`/;
 	my ($error) = $prose =~ /`(run\.error\(.*?\))`/;
@@ -279,7 +278,7 @@ sub other_snippets {
 	write_greet();
 }
 
-# The templates that a client gets by an entry of its configuration.
+# The tools of a client with an entry of README's configurations.
 sub tools_of {
 	my ($entry) = @_;
 	my $s = Paddock->new(root => $root, env => \%env, idle => 1,
@@ -316,7 +315,7 @@ sub client_config {
 	}
 }
 
-# What is said to the model, by what a model would write.
+# The sentence to the model, tried with code which a model would write.
 sub sentence {
 	my ($entry) = @_;
 	my ($tool, $below) = $prose =~ /With (run_\w+): how many primes are there\s+below ([\d ]+)\?/;
@@ -337,7 +336,7 @@ EOF
 	$s->stop('its server ends with it, too');
 }
 
-# The commands of the section about runs, one after the other, while the daemon runs.
+# The commands of the section about runs, in order, while the daemon runs.
 sub life_with_runs {
 	my ($block) = $readme =~ /^## Life with runs\n.*?^```\n(.*?)^```$/ms;
 	my @lines = map { s/\s+#\s.*//r } split /\n/, $block;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock reload" says what was taken and what was refused, to who runs the daemon
-# alone; and with watch_templates a template that is edited is served without a word.
+# "paddock reload" prints the accepted and the refused parts, to the daemon's user alone;
+# and with watch_templates an edited template is served without a reload.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -46,13 +46,13 @@ sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{
 	$s->put_config('');
 	is(reload($s)->{status}, 0, '... and mended it is');
 
-	# several who ask at once: each is answered
+	# several reloads at once: each is answered
 	my @all = map { $s->client->greeted } 1 .. 5;
 	my @ids = map { $_->request('paddock/reload', {}) } @all;
 	is(scalar(grep { ($all[$_]->answer($ids[$_])->{result}{configuration} // '') eq 'taken' } 0 .. $#all), 5, 'each of five who ask at once is answered');
 	$_->hang_up for @all, $c;
 
-	# one that has gone meanwhile
+	# a client which has left meanwhile
 	my $gone = $s->client->greeted;
 	$gone->request('paddock/reload', {});
 	$gone->flush;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# HUPs while the server still measures what it can run: what it waits for may
-# be gone, or come, meanwhile.
+# HUPs while the server still measures the cage: the awaited worker may be gone, or come,
+# meanwhile.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -25,7 +25,7 @@ sub slow_build {
 
 my %program = (program => "#!/bin/sh\necho '{}'\n");
 
-# A server with TEMPLATES whose workers of KIND are slow, and one has begun.
+# A server with TEMPLATES whose workers of KIND start slowly; one has begun.
 sub slow {
 	my ($kind, %templates) = @_;
 	my $s = Daemon->new(templates => \%templates, idle => 1);

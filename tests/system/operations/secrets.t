@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Secrets of the server's are looked for wherever a run, or who reads what it
-# left, could look: in the memory of workers, programs and zygotes, in /proc,
-# in logs, the store, artifacts and cores. What holds a secret by right is
-# searched, too, so that the search is known to find.
+# Secrets of the server, searched wherever a run, or a reader of its leftovers, could look:
+# in the memory of workers, programs and zygotes, in /proc, in logs, the store, artifacts
+# and cores. The test also searches the rightful holders of a secret, so the search is known
+# to work.
 no warnings "portable"; # addresses are of 64 bits
 use lib 'tests/lib';
 use Paddock;
@@ -11,7 +11,7 @@ use File::Find ();
 use Http;
 use Redteam;
 
-# tests/system/redteam/attacks/attack_leaks.c looks for what they begin with.
+# tests/system/redteam/attacks/attack_leaks.c searches for the beginning of the secrets.
 my $MARK = 'canary-of-the-server';
 my %secret = map { $_ => "$MARK-$_" } qw(token environment password input);
 my $cores = Paddock::fresh_root();
@@ -39,7 +39,7 @@ my $s = Http->new(root => $root, templates => \%templates, tokens => {ada => $se
 		  wrap => ['sh', '-c', "ulimit -c unlimited; cd $cores; exec \"\$@\"", 'sh']);
 my $c = $s->client('ada')->greeted;
 
-# Whether the memory of PID, as root sees it, has TEXT.
+# Does the memory of PID, as seen by root, contain TEXT?
 sub memory_has {
 	my ($pid, $text) = @_;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock selftest": an operator's own attacks, on this machine. deny.c makes
-# one that forbids what this one may allow.
+# "paddock selftest": an operator's own attacks, on this machine. deny.c simulates a machine
+# with denied system calls.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -13,7 +13,7 @@ system('cp', '-r', "$TOP/etc/selftest", $attacks) == 0 or BAIL_OUT('cp');
 system("chmod -R a+rX $attacks") == 0 or BAIL_OUT('chmod');
 compile('lib/deny.c', $deny, '-lseccomp') or BAIL_OUT('tests/lib/deny.c cannot be built');
 
-# Run it: {status, out, err, ok, not, skip}. low: as nobody. wrap: in front.
+# Run the selftest: {status, out, err, ok, not, skip}. low: as nobody. wrap: in front.
 sub selftest {
 	my (%o) = @_;
 	my $root = Paddock::fresh_root($o{low} ? $NOBODY : undef);
@@ -63,7 +63,7 @@ for my $low (as_root() ? (0, 1) : (0)) {
 	whole($r, $name);
 }
 
-# binfmt_misc is mounted into /proc by systemd, twice: by autofs, and then itself.
+# systemd mounts binfmt_misc into /proc twice: first autofs, then binfmt_misc.
 SKIP: {
 	skip_lacking(1, 'mount');
 	skip 'no binfmt_misc here', 1 unless -d '/proc/sys/fs/binfmt_misc';
@@ -71,7 +71,7 @@ SKIP: {
 
 	is($r->{status}, 0, 'the cage holds where something is mounted within /proc') or diag($r->{out}, $r->{err});
 }
-# One attack that succeeds, on a machine where programs cannot be caged.
+# A succeeding attack, on a machine where programs cannot be caged.
 {
 	my $code = read_file("$attacks/selftest_lua/main.lua");
 	$code =~ s/function attack\.binary\(\).*/function attack.binary() return false end/;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A machine with 2 GB: the server and all of its runs in a memory cgroup of that size.
-# As many runs as may at a time have what they were promised; what is too much for one run
-# ends that run by its limit, and what is too much for the machine ends runs, never the server.
+# A machine with 2 GB: the server and all runs in a memory cgroup of this size. The runs
+# within the limit of places get the promised memory; too much memory for a run ends the run
+# by its limit, and too much for the machine ends runs, never the server.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -10,7 +10,7 @@ use Http;
 my $BYTES = 2 << 30;
 my $MOST = 5; # max_concurrent_runs, as it is by default
 
-# A memory cgroup below ours, of BYTES, by version 1 or 2; what there is to do for it, or undef.
+# A memory cgroup of BYTES below the test's, by version 1 or 2; a command to join, or undef.
 sub small_group {
 	my %own = map { my (undef, $names, $path) = split /:/, $_, 3; map { $_ => $path } $names eq '' ? '' : split /,/, $names }
 	    split /\n/, read_file('/proc/self/cgroup') // '';

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Many runs, and SIGKILL at random to what works for them: workers, what
-# programs have begun, zygotes, and the supervisor at the end of each round.
-# Every run that was promised comes to one end, and nothing is left of any.
-# PADDOCK_ROUNDS and PADDOCK_RUNS say how many; PADDOCK_SEED repeats them.
+# Many runs, and SIGKILL at random to processes of the server: workers, children of
+# programs, zygotes, and the supervisor at the end of each round. Every promised run has one
+# end, and no run leaves anything behind. PADDOCK_ROUNDS and PADDOCK_RUNS set the numbers;
+# PADDOCK_SEED repeats the kills.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;
@@ -36,7 +36,7 @@ sub server {
 
 sub any { return $_[int rand @_] }
 
-# Somebody who works for the server dies.
+# Kill a random process which works for the server.
 sub kill_one {
 	my ($s) = @_;
 	my %zygote = map { $_ => 1 } $s->zygotes;

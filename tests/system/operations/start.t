@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# It starts whole or not at all: each thing that makes runs impossible, with a
-# log file and without, as root and as an ordinary user, for a daemon, a server
-# of one client and --check: the exit status, one line that says why, and
-# nothing left behind.
+# The server starts completely or not at all: each fault which makes runs impossible, with a
+# log file and without, as root and as an ordinary user, for a daemon, a server of one
+# client and --check: the exit status, one line with the reason, and nothing left behind.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -29,8 +28,8 @@ sub files {
 
 sub start { return ends(paddockd => @_) }
 
-# Run PROGRAM with ARGS as USER below ROOT, its stdin at its end: {status,
-# lines of stderr, out}. It is given up after the usual patience.
+# Run PROGRAM with ARGS as USER below ROOT, with stdin at its end: {status, lines of stderr,
+# out}. The program is killed after the usual patience.
 sub ends {
 	my ($program, $root, $user, @args) = @_;
 	my $build = -e "$root/build" ? "$root/build" : $BUILD;
@@ -59,7 +58,7 @@ sub ends {
 		lines => [split /\n/, read_file("$said/err")]};
 }
 
-# What every start below has; a fault changes something of it.
+# The common setup of all starts below; a fault changes one part.
 sub usual {
 	my ($user) = @_;
 	my $root = Paddock::fresh_root($user);
@@ -108,9 +107,9 @@ sub uncaged { # a worker program that is none
 	chmod 0755, "$c->{root}/build", glob "$c->{root}/build/*";
 }
 
-# name, what makes it, what is said, the status of a daemon, of --stdio ('on': it
-# serves its client all the same, with one line; undef: it does not concern it)
-# and of --check. after: it is found when the log is open.
+# name, the code which makes the fault, the message, the status of a daemon, of --stdio
+# ('on': the server serves the client all the same, with one line; undef: not concerned) and
+# of --check. after: found when the log is open.
 my @faults = (
     ['a folder of templates that is not there', sub { $_[0]{templates} .= '/none' },
      qr{/templates/none, which templates names, is not there}, $CONFIG, $CONFIG, $CONFIG],
@@ -375,8 +374,8 @@ for (['--templates', qr{/templates/none, which templates names, is not there}, 2
 
 # ---- while it serves ----
 
-# What readyz, "paddock status" and "paddock doctor" say: whether runs are
-# started, and why not.
+# The answers of readyz, "paddock status" and "paddock doctor": whether the server starts
+# runs, and the reason if not.
 sub told {
 	my ($s) = @_;
 	my $r = $s->fetch(GET => '/readyz')->{json};

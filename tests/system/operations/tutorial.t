@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# TUTORIAL.md, as a newcomer takes it: each command as it is written there, one after
-# the other in one shell, by a user without privileges in an empty folder; each block
-# that names a file becomes that file, and each that shows what came is what came.
+# TUTORIAL.md as used by a newcomer: each command as printed, in order in one shell, by a
+# user without privileges in an empty folder; each block with a file name becomes the file,
+# and each block of output is the real output.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -47,7 +47,7 @@ if (!$pid) {
 close $commands;
 $shell->autoflush(1);
 
-# What COMMAND said, in the order in which it did: {status, out}; undef: it does not end.
+# The output of COMMAND, in order: {status, out}; undef: the command did not end.
 sub typed {
 	my ($command) = @_;
 	my $at = "$root/said/" . $n++;
@@ -57,7 +57,7 @@ sub typed {
 	return {status => 0 + read_file("$at.status"), out => read_file("$at.out")};
 }
 
-# The same on a terminal, where each line of DIALOGUE that asks has its answer.
+# The same on a terminal, where each question in DIALOGUE gets the answer.
 sub talked {
 	my ($command, $dialogue) = @_;
 	my $here = typed('pwd; echo "$PATH"');
@@ -86,7 +86,7 @@ sub talked {
 my ($named, $last) = ('', '');
 my $tried = 0;
 
-# SHOWN is what the last command said; an … is anything in a line.
+# SHOWN is the output of the last command; an ellipsis matches any text in a line.
 sub same_as_shown {
 	my ($shown) = @_;
 	my $re = join '.*', map { quotemeta } split /\xE2\x80\xA6/, $shown, -1;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The user ids of workers, where root starts the server: nobody else's, no
-# other server's, and another for each run.
+# The user ids of workers under a server started by root: no other user's ids, no other
+# server's, and a different id for each run.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -34,7 +34,7 @@ sub uid_of_run {
 	return $uid;
 }
 
-# A server whose /etc is another: FILES by name.
+# A server with another /etc: FILES by name.
 sub with_etc {
 	my ($files, %o) = @_;
 	my $root = Paddock::fresh_root();

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# paddock as it ships: "make install" into a root of its own, with a user paddock, and
-# the unit's own lines for paddockd (Unit.pm): what ships runs there, doctor and
-# selftest find nothing, and each file has the mode that was meant.
+# paddock as shipped: "make install" into a root of its own, with a user paddock, and the
+# lines of the unit for paddockd (Unit.pm): shipped templates run, doctor and selftest find
+# no fault, and each file has the right mode.
 use lib 'tests/lib';
 use Paddock;
 use Daemon qw(manager);

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A server whose log goes to a pipe that nobody reads, as with clients that start a server
-# of their own and leave its stderr alone: lines are lost, and calls are answered.
+# A server whose log goes to an unread pipe, as with clients which start a server and ignore
+# its stderr: log lines are lost, and calls are answered.
 use lib 'tests/lib';
 use Paddock;
 use Fcntl qw(F_SETFD);

@@ -1,14 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Workers that wait for their run: programs with "prestart", and Lua's. Who waited
-# is taken once and for a run like it alone; what is of no use is replaced; nothing
-# of it is left behind.
+# Workers which wait for a run: programs with "prestart", and Lua workers. A waiting worker
+# is taken once, for a matching run alone; a useless worker is replaced; nothing of a worker
+# is left behind.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
 use Http;
 
-# It says what its first line of 4 says, and what it found where others were.
+# Print the run's id in the first line of descriptor 4, the inputs, and leftovers of other
+# runs.
 my $SAYS = <<'PERL';
 #!/usr/bin/perl
 use JSON::PP;
@@ -30,15 +31,15 @@ my %templates = (
 	lua    => {code => 'return function(run) return run.id end'},
 	artifact => {code => 'return function(run) return run.artifact{name = "m", data = "made"} end'},
 	small  => {code => 'return function(run) return run.id end', limits => {maxMemoryBytes => 64 << 20}},
-	# 0.3 s of CPU time before its run, and 0.25 s in it
+	# 0.3 s of CPU time before the run, and 0.25 s in the run
 	burns  => {program => perl('sub cpu { my @t = times; $t[0] + $t[1] } sub burn { my $end = cpu() + $_[0]; 1 while cpu() < $end } burn(0.3); my $in = join "", <STDIN>; burn(0.25); print 1'),
 		   prestart => 1, limits => {maxCpuMs => 450}},
-	# of no use while they wait
+	# useless while waiting
 	speaks => {program => perl('$| = 1; print "{}"; <STDIN>'), prestart => 1},
 	ends   => {program => perl('select undef, undef, undef, 0.2; print "1"'), prestart => 1},
 );
 
-# The row of template T (undef: of Lua, the one used last).
+# The row of template T (undef: of Lua, the last used).
 sub rows { return $_[0]->call('paddock/waiting', {})->{result}{workers} }
 sub row {
 	my ($s, $t) = @_;
@@ -47,7 +48,7 @@ sub row {
 	return (grep { ($_->{templateId} // '') eq ($t // '') } @$rows)[0] // {};
 }
 
-# Wait until N of T wait and are ready: then the next run takes one.
+# Wait until N workers of T wait and are ready, so the next run takes one.
 sub until_waiting {
 	my ($s, $t, $n) = @_;
 
@@ -55,8 +56,8 @@ sub until_waiting {
 	    && (!$t || until_true('it to be settled', sub { row($s, $t)->{memoryBytes} < 128 << 20 }));
 }
 
-# The last of T that waits has used 0.3 s and sleeps: one that had no turn for a
-# while on a busy machine is taken to wait, too.
+# The last waiting worker of T has used 0.3 s and sleeps: on a busy machine, a worker
+# without a turn for a while also counts as waiting.
 sub has_burnt {
 	my ($s, $t) = @_;
 	my $shim = ($s->log_text =~ /part=warm template=$t pid=(\d+)/g)[-1] // return 0;
@@ -66,7 +67,7 @@ sub has_burnt {
 	return @stat && $stat[0] eq 'S' && $stat[11] + $stat[12] >= 0.3 * POSIX::sysconf(&POSIX::_SC_CLK_TCK);
 }
 
-# How many mount namespaces the zygotes hold: their sockets but for the first.
+# The number of mount namespaces held by the zygotes: their sockets except the first.
 sub held {
 	my ($s) = @_;
 	my @sockets = map { grep { (readlink // '') =~ /^socket:/ } glob "/proc/$_/fd/*" } $s->zygotes;

@@ -1,13 +1,13 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Any program as a template: what it is given, what it can say, how it ends,
-# and what it cannot do. All of it as root, and as an ordinary user.
+# Any program as a template: the program's inputs, messages, ends, and limits. The tests run
+# as root, and as an ordinary user.
 use lib 'tests/lib';
 use Paddock;
 use Http qw(sha256_hex);
 
 my %templates = (
-    # what it is given
+    # inputs
     given => sh(<<'SH'),
 for i in 0 1 2 3 4 5 6 7 8 9 10 11 12; do [ -e /proc/$$/fd/$i ] && fds="$fds $i"; done
 in=$(cat)
@@ -15,10 +15,10 @@ env | grep -v -e '^_=' -e '^SHLVL=' -e '^PWD=' -e '^OLDPWD=' | sort >&2
 echo "{\"in\":$in,\"pwd\":\"$PWD\",\"uid\":\"$(id -u)\",\"fds\":\"$fds\",\"args\":\"$*\"}"
 SH
     silent => sh('exit 0'),
-    # dash leaves them to sleep, who reaps nobody
+    # dash never reaps, so the children are left to sleep(1)
     unreaped => sh('for i in 1 2 3 4 5 6 7 8; do sleep 0.1 & done; echo 1; exec sleep 1', limits => {maxOpenFiles => 16}),
     shout => sh('cat; echo " trailing"'),
-    # what it can say
+    # messages
     says => sh(<<'SH'),
 echo '{"progress":{"done":1,"total":4,"message":"a quarter"}}' >&3
 echo '{"step":{"name":"one","state":"running"}}' >&3
@@ -42,7 +42,7 @@ echo "$answer"
 SH
     garbled => sh(qq(echo '{"progress":{"done":1}}' >&3\necho '{"progress":' >&3\nsleep 60)),
     unknown => sh(qq(echo '{"dance":{}}' >&3\nsleep 60)),
-    # how it ends
+    # ends
     fails => sh("echo first >&2\necho the reason >&2\nexit 7"),
     crashes => sh('kill -SEGV $$'),
     missing => {program => "#!/no/such/interpreter\n"},
@@ -61,7 +61,7 @@ trap 'echo bye >out/bye; exit 0' TERM
 echo '{"progress":{"done":0,"total":1,"message":"listening"}}' >&3
 while :; do sleep 0.1; done
 SH
-    # one in a session of its own, whose parent is gone, hears it, too
+    # a process in a session of its own, whose parent has exited, gets the signal, too
     family => sh(<<'SH'),
 (setsid bash -c 'trap "echo bye >out/heard; exit" TERM; : >ready
 	while :; do sleep 0.05; done' </dev/null >/dev/null 2>&1 3>&1 &)
@@ -101,7 +101,7 @@ mknod out/dev c 1 3 2>/dev/null
 echo null
 SH
     outlink => sh('rmdir out; ln -s /etc out; echo 1'),
-    # what it cannot do
+    # forbidden acts
     looks => sh(<<'SH'),
 q() { if "$@" >/dev/null 2>&1; then echo true; else echo false; fi; }
 echo "{\"pids\":\"$(cd /proc; echo [0-9]*)\",\"self\":$$,\
@@ -130,7 +130,7 @@ sub pl {
 	return {program => "#!/usr/bin/perl\n$code\n", %m};
 }
 
-# The run's view at its end.
+# The run's view at the end.
 sub done {
 	my ($s, $template, $inputs) = @_;
 
@@ -318,7 +318,7 @@ for (users()) {
 	};
 }
 
-# What the server refuses to keep takes nothing of what the run may have.
+# An artifact refused by the server does not count against the run's limit.
 {
 	my $s = Http->new(templates => {twice => sh(<<'SH', limits => {maxArtifactBytes => 1000})}, config => "[requestor \"ada\"]\ntoken_sha256 = " . sha256_hex('a') . "\nartifact_bytes = 600\n");
 for size in 900 500; do

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program writes into namespaces, or has in them, is not another run's to
-# read, beside it or after it.
+# Files which a program writes into namespaces, or keeps there, are unreadable for other
+# runs, at the same time and later.
 use lib 'tests/lib';
 use Paddock;
 

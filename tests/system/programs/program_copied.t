@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A program whose grant is bound to its package's digest runs what that digest is
-# of, whoever writes to the package meanwhile: what it sees is a copy, compared
-# when it was made. PADDOCK_ROUNDS: starts to try.
+# A program whose grant is bound to the package's digest runs exactly the files of the
+# digest, whoever writes to the package meanwhile: the program sees a copy, compared when
+# made. PADDOCK_ROUNDS: the number of starts.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
@@ -22,7 +22,7 @@ sub put_in {
 	close $out or die "$path: $!";
 }
 
-# The server, whose templates say "late" has its module when it is told to go.
+# The server; the template "late" loads its module when told to go.
 sub served {
 	my ($user, %more) = @_;
 	my $room = Paddock::fresh_root($user);
@@ -31,7 +31,7 @@ sub served {
 	chmod 0755, "$room/sign";
 	my $begin = "#!/bin/bash\necho '{\"step\":{\"name\":\"a\",\"state\":\"running\"}}' >&3\n" .
 	    "while [ ! -e $room/sign/go ]; do :; done\n";
-	# with locks it has the host's own inodes there, and sees what is new
+	# with locks a program has the host's own inodes, and so sees new files
 	my %asks = (permissions => {locks => JSON::PP::true, readPaths => ["$room/sign"]});
 	my $s = Daemon->new(user => $user, templates => {
 	    late => {program => "$begin. /template/lib/module\n" .
@@ -149,7 +149,7 @@ sub looped {
 	is_deeply(\@hurt, [], '…and others notice nothing');
 	ok(until_true('it to run', sub { ($c->run_sync('quick')->{result} // '') eq 'good' }), '…after which it runs');
 
-	# what is there when zygotes are prepared, and not when it is checked
+	# the bad module exists when the zygote is prepared, but not at the check
 	put_in($module, $EVIL);
 	renew($s, $c) for 1 .. 2; # one may be on its way already
 	put_in($module, $GOOD);
@@ -202,7 +202,7 @@ sub told {
 	$s->stop;
 }
 
-# What root may read, and workers may not, is not given to them by a copy.
+# A file which root may read, but workers may not, is not given to workers by a copy.
 sub unread {
 	my $s = served();
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The CPU time of a program's processes is counted and held, whoever waits for them and
-# however the run ends; with cgroups, which count, and without.
+# The CPU time of a program's processes is counted and limited, with and without a waiting
+# parent, for every end of the run; with cgroups, which count, and without.
 use lib 'tests/lib';
 use Paddock;
 
@@ -9,11 +9,11 @@ sub perl { return "#!/usr/bin/perl\n$_[0]\n" }
 
 my $burn = 'sub burn { my @t = times; my $end = $t[0] + $t[1] + $_[0]; do { @t = times } while ($t[0] + $t[1] < $end) }';
 my %templates = (
-    # children that end by themselves, and leave nobody what they used
+    # children which end by themselves, unreaped, so no parent gets their CPU time
     unwaited => {program => perl("$burn \$SIG{CHLD} = 'IGNORE'; <STDIN>;" .
 				 ' for (1 .. 60) { my $pid = fork; if (!$pid) { burn(0.45); exit } select undef, undef, undef, 0.5; } print 1'),
 		 limits => {maxCpuMs => 2000, maxTimeoutMs => 60000}},
-    # several at a time, each born while others run, so that their sum hardly falls
+    # several at a time, each started while others run, so the sum hardly falls
     staggered => {program => perl("$burn \$SIG{CHLD} = 'IGNORE'; <STDIN>;" .
 				  ' for (1 .. 25) { my $pid = fork; if (!$pid) { burn(0.3); exit } select undef, undef, undef, 0.1; }' .
 				  ' 1 while wait > 0; print 1'),
@@ -24,7 +24,7 @@ my %templates = (
 						       limits => {maxCpuMs => 2000, maxTimeoutMs => 120_000}}) }
 	 [ignored => q($SIG{CHLD} = 'IGNORE')],
 	 [flagged => 'use POSIX; sigaction(SIGCHLD, POSIX::SigAction->new(sub {}, POSIX::SigSet->new, SA_NOCLDWAIT))']),
-    # as brief as these, with a parent that waits
+    # equally brief, with a waiting parent
     brief_waited => {program => perl("$burn <STDIN>; for (1 .. 40) { my \$pid = fork; if (!\$pid) { burn(0.02); exit } waitpid \$pid, 0 } print 1"),
 		     limits => {maxCpuMs => 30_000, maxTimeoutMs => 120_000}},
     waited => {program => perl("$burn <STDIN>; for (1 .. 12) { my \$pid = fork; if (!\$pid) { burn(0.02); exit } waitpid \$pid, 0 } print 1"),
@@ -33,7 +33,7 @@ my %templates = (
 	     limits => {maxCpuMs => 60000, maxTimeoutMs => 60000}},
 );
 
-# What the server says that RUN has used.
+# The CPU time of RUN in the server's log.
 sub charged { my ($s, $run) = @_; return $s->log_has(qr/run=\Q$run\E .* cpu_ms=(\d+)/) }
 
 for my $user ($> == 0 ? (0, 65534) : ($>)) {

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Files that a run is given: text, bytes and artifacts, of which a program is shown
-# the very file, and cannot change, lock or keep it; Lua gets their bytes. What is
-# another's, gone or wrong is refused.
+# Files given to a run: text, bytes and artifacts: a program sees the very file, and cannot
+# change, lock or keep the file; Lua gets the bytes. Another requestor's, missing or wrong
+# files are refused.
 use lib 'tests/lib';
 use Paddock;
 use Digest::SHA qw(sha256_hex);
@@ -12,7 +12,7 @@ my $SCHEMA = {type => 'object', properties => {
 	f => $FILE, cmd => {type => 'string'}, list => {type => 'array', items => $FILE},
 	files => {type => 'object', additionalProperties => $FILE}}};
 
-# Does what its input "cmd" says, in bash, with the input "f" as $F; says what that said.
+# Run the input "cmd" in bash, with the input "f" as $F, and return the output.
 my $DOES = <<'PERL';
 #!/usr/bin/perl
 use JSON::PP;
@@ -23,7 +23,7 @@ open my $p, '-|', 'bash', '-c', "exec 2>&1; $in->{cmd}" or die;
 my $said = join '', <$p>;
 print encode_json({said => $said, inputs => $in});
 PERL
-# Tells that it runs, waits for what the test writes, and reads then.
+# Report the start, wait for the test's write, and read then.
 my $WAITS = 'echo "{\"progress\":{\"done\":1,\"message\":\"reads\"}}" >&3; until [ -s "$GO" ]; do :; done; cat "$F"';
 my $MAKES = "return function(run, i) local ids = {} for n = 1, i.n or 1 do\n" .
     "ids[n] = run.artifact{name = i.name or 'made.csv', data = i.data or ('x'):rep(i.size or 10)} end return ids end\n";

@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program does to the inodes that it sees, it does to nobody else's: a
-# lock, a FIFO, a device's times, and the time of the last reading.
+# A program's acts on visible inodes have no effect outside of the run: a lock, a FIFO, the
+# times of a device, and the access time.
 use lib 'tests/lib';
 use Paddock;
 use Fcntl qw(:flock F_SETLK F_RDLCK F_WRLCK O_RDWR O_NONBLOCK);
 use POSIX ();
 
 
-# Take each lock there is on what is named, tell how that went, and keep them
-# until the file "go", which may be read, has something in it.
+# Take each lock on the named files, report the results, and keep the locks until the
+# readable file "go" has contents.
 my $TAKES = <<'PERL';
 #!/usr/bin/perl
 use Fcntl qw(:flock F_SETLK F_RDLCK);
@@ -60,7 +60,7 @@ if __name__ == '__main__':
     print(json.dumps([n, shown]))
 PY
 
-# Can the host take these of PATH, now?
+# Can the host take such locks of PATH now?
 sub host_can {
 	my ($path) = @_;
 	my @not;
@@ -93,7 +93,7 @@ sub locks {
 	}
 	POSIX::mkfifo("$reads/fifo", 0666) or die $!;
 	chmod 0666, "$reads/fifo";
-	# what the zygote has of its own is no host's, but it is all runs'
+	# files of the zygote belong to no host program, but are common to all runs
 	my @paths = ("$reads/file", '/usr/bin/env', '/template/main', '/etc/alternatives/awk');
 	my $s = Paddock->new(
 	    idle => 1, user => $user, wrap => \@wrap, config => "[sandbox]\nread_paths = $reads\n", templates => {
@@ -153,7 +153,7 @@ sub locks {
 
 # ---- what was granted ----
 
-# A template whose locks are granted has the host's own inodes of what it reads.
+# A template with granted locks has the host's own inodes of its readable files.
 sub granted {
 	my ($who, $user) = @_;
 	my $room = Paddock::fresh_root($user);

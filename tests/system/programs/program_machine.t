@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program finds of the machine that is neither a program nor a library:
-# the configuration of installed packages, by name and without what only some
-# may read; its own user's name, and no other's.
+# The machine's files visible to a program beside programs and libraries: the configuration
+# of installed packages, by name and without files readable for some users alone; the name
+# of its own user, and no other user's.
 use lib 'tests/lib';
 use Paddock;
 
-# /etc is covered here, so the mounts are this test's own.
+# the test covers /etc, and so has mounts of its own
 if ($> == 0 && !$ENV{PADDOCK_OWN_MOUNTS}) {
 	$ENV{PADDOCK_OWN_MOUNTS} = 1;
 	exec qw(unshare --mount --propagation private), $^X, $0;

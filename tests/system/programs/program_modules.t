@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Modules of a program: those that its package brings are found without
-# setting anything, and one that is missing is told with what would help.
+# Modules of a program: the package's own modules are found without any setting, and a
+# missing module is reported with a remedy.
 use lib 'tests/lib';
 use Paddock;
 
@@ -40,7 +40,7 @@ for my $t (qw(cjs esm)) {
 program('cjs-1.0.0/main.cjs', "#!/usr/bin/env node\nconsole.log(JSON.stringify(require('ours').says))\n");
 program('esm-1.0.0/main.mjs', "#!/usr/bin/env node\nimport ours from 'ours';\nconsole.log(JSON.stringify(ours.says));\n");
 program('esm_lacks-1.0.0/main.mjs', "#!/usr/bin/env node\nimport x from '\@no/such';\n");
-# as many files as packages of others have
+# as many files as in common packages
 write_file("$at/cjs-1.0.0/node_modules/many/" . int($_ / 100) . "/$_.js", "exports.x = $_;\n") for 1 .. 3000;
 $s->start;
 $s->init;
@@ -92,7 +92,7 @@ SKIP: {
 }
 $s->stop;
 
-# A server without programs starts none to look.
+# A server without programs starts no program to look for interpreters.
 $s = Paddock->new(templates => {lua => lua('return 1')})->greeted;
 is_deeply([keys %{$s->tool('get_runtime_profile')->{view}{interpreters}}], ['lua'], 'without programs there is Lua');
 $s->stop;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Which programs run: one whose package is as it was loaded, which reads what
-# the operator allows, where the machine can cage it.
+# The programs which run: the package is unchanged since loading, reads what the operator
+# allows, and the machine can cage programs.
 use lib 'tests/lib';
 use Paddock;
 

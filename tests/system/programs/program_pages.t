@@ -1,18 +1,18 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a template reads of its own package tells nobody outside what it was given:
-# a small package is a copy, whose pages are not those of the files on disk. One that
-# is large, or cannot be copied, is shown itself.
+# Reads of a template's own package tell no outsider about the inputs: a small package is a
+# copy, with other pages than the files on disk. A package which is large, or cannot be
+# copied, is shown directly.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
 use Daemon;
 use POSIX ();
 
-# It reads the last page of its file data.
+# Read the last page of the template's file data.
 my $READS = "#!/bin/sh\ntail -c 10 /template/data >/dev/null\necho 1\n";
 
-# Which of PATH's pages does the kernel have? undef: that cannot be seen.
+# The pages of PATH in the kernel's cache; undef: unknown.
 sub pages {
 	my ($path) = @_;
 	my $len = -s $path;
@@ -25,7 +25,7 @@ sub pages {
 	return [map { $_ & 1 } unpack 'C*', $vec];
 }
 
-# Nothing of PATH stays in memory; whether that is so.
+# Drop PATH from the kernel's cache; true on success.
 sub evict {
 	my ($path) = @_;
 
@@ -68,7 +68,7 @@ for (users()) {
 	is($seen->($c, 'unread'), defined $user ? 'a copy' : 'itself', '... nor one with a file that workers may not read, which runs all the same');
 	unlike($s->log_text, qr/unshown=/, '... and nothing is said of it');
 
-	# Then its pages on disk are looked at by nobody but the server.
+	# From now on only the server looks at the pages on disk.
 	write_file("$s->{root}/templates/small-1.0.0/data", 'y' x 4096);
 	is($c->run_sync('small')->{error}{errorCode}, 'EXECUTION_ERROR', 'a package that was changed does not run');
 	is($s->reload, 'done', '... until it is loaded again');

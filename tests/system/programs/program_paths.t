@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program is shown of the host is what was checked: a package or a path
-# that others put a link or another folder in the place of is shown to nobody,
-# by whatever kind of link, whenever that is done; and says so.
+# A program sees the checked files of the host: a package or path replaced by a link or
+# another folder is shown to no program, with any kind of link, at any time; and the error
+# says so.
 use lib 'tests/lib';
 use Paddock;
 use File::Path qw(make_path remove_tree);
 
 my $LIST = "#!/bin/bash\ncd /template\nfor f in *; do printf '%s ' \"\$f\" >&2; done\n" .
     "shopt -s nullglob; f=(*); printf '\"%s\"' \"\${f[*]}\"\n";
-# A call that no template needs: the run ends, and its zygote is renewed.
+# A call which no template needs: the run ends, and the zygote is renewed.
 my $BREAKS = "#!/usr/bin/perl\nsyscall(272, 0x10000000); print 1\n"; # unshare
 my @extra; # folders outside of any test's
 
@@ -31,7 +31,7 @@ sub renew {
 	until_true('another zygote', sub { prepared($s) > $before }) or BAIL_OUT('no zygote');
 }
 
-# Until what could not be shown is tried anew, and then it runs.
+# Repeat until the path which could not be shown is tried again, and the run succeeds.
 sub runs_again {
 	my ($s, $id) = @_;
 	my $v;
@@ -139,7 +139,7 @@ sub links {
 		     '…which is named');
 	}
 
-	# a link that comes after the check, before the mount
+	# a link made after the check, before the mount
 	rename "$room/shared/real", "$room/shared/away" or die $!;
 	symlink '../private', "$room/shared/real" or die $!;
 	renew($s);
@@ -160,8 +160,8 @@ links(@$_) for users();
 
 # ---- where it lies ----
 
-# A place of the host's own that a program sees nothing of: when it is granted,
-# it alone is there, and all other programs run as before.
+# A granted path within a hidden place of the host is there alone, and all other programs
+# run as before.
 for my $top (qw(/var/tmp /run /home /root /srv /opt)) {
       SKIP: {
 		my $dir = "$top/paddock-test-$$";

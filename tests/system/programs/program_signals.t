@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A program's own signals to its shim do not keep the server's from it: one that
-# waits takes the place of the next. Where Landlock has no signals, as on the machine
-# that deny.c makes, a program may send them.
+# A program's signals to the shim do not block the server's signals: a pending signal takes
+# the place of the next. Where Landlock has no signals, as on the machine simulated by
+# deny.c, a program may send signals.
 use lib 'tests/lib';
 use Paddock;
 use Cage;

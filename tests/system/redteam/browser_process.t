@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# browser_process.t - a browser's broker that was taken over before it locked
-# itself in, where root starts paddockd: what its user id alone keeps it from,
-# and what it may make of the server's log.
+# browser_process.t - a browser's broker compromised before entering its sandbox, where root
+# starts paddockd: the acts which the user id alone prevents, and possible lines in the
+# server's log.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
@@ -35,7 +35,7 @@ my $worker = $s->worker_pid($run);
 my ($state) = grep { -e "$_/paddock.db" } map { ($_, glob "$_/*") } "$s->{root}", "$s->{root}/state";
 ok($state, "there is a state");
 
-# Each with the one outcome that is right.
+# The acts, each with the one right outcome.
 my @table = (
     ['its user id', 'uid', undef, qr/^(\d+) \1$/],
     ['its groups', 'groups', undef, qr/^(\d+)(?: \1)?$/],

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What one client may try against the others, over HTTP. Beside each
-# attack another client works, whose runs, session and stream must notice nothing.
+# Attacks of one client against other clients, over HTTP. Beside each attack another client
+# works, whose runs, session and stream must not be disturbed.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -11,8 +11,8 @@ descriptors(8192);
 
 my $GROWTH_KB = 96 << 10; # by thousands of sessions and connections
 
-# The attacks; each gives its outcome in words. $eve and $ada are clients with
-# tokens, $s the server, $room its limits.
+# The attacks; each returns the outcome in words. $eve and $ada are clients with tokens, $s
+# is the server, $room has the server's limits.
 my $unknown = 'run_' . 'a' x 26;
 my $small = 64 << 10; # bytes that all lines of an attack may have
 
@@ -26,14 +26,15 @@ sub written {
 	return $more <= $small ? 'a few lines' : "$more bytes of log";
 }
 
-# Are N since FROM no more than 600 in each minute? One of these may be over, and another begin.
+# Are N events since FROM at most 600 for each minute? One of the minutes may just have
+# ended, and another begun.
 sub few_a_minute {
 	my ($from, $n) = @_;
 
 	return $n <= 600 * (2 + int((time - $from) / 60));
 }
 
-# N requests on one connection, one after the other's answer; the last status.
+# N requests on one connection, in turn; the last status.
 sub many {
 	my ($s, $n, $headers, $body) = @_;
 	my $conn = $s->connect;
@@ -47,7 +48,7 @@ sub many {
 	return $status;
 }
 
-# CODE until it is refused, at most N times; how that is said.
+# Repeat CODE until refused, at most N times; the text of the refusal.
 sub until_refused {
 	my ($n, $code) = @_;
 
@@ -64,7 +65,7 @@ sub listen_to { # by CLIENT; the connection
 	return $client->post_request('subscriptions/listen', {notifications => $filter}, $id);
 }
 
-# A client of MCP 2026-07-28 that knows tasks, and can be asked.
+# A client of MCP 2026-07-28 with the task extension and elicitation.
 sub knowing {
 	my ($s, $name) = @_;
 	my $c = $s->modern($name);
@@ -73,7 +74,7 @@ sub knowing {
 	return $c;
 }
 
-# One that can be asked, and its call of what asks.
+# A client with elicitation, and a call of the template which asks.
 sub answering {
 	my ($s, $name) = @_;
 	my $c = $s->modern($name);

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A crash in a cage, where core_pattern is a program: none is started for it, as
-# root, outside of the cage and with the run's memory on its stdin. As it is
-# wherever systemd-coredump is installed.
+# A crash in a cage on a machine whose core_pattern is a program: the kernel must start no
+# program for the crash, which would run as root, outside of the cage and with the run's
+# memory on stdin. Machines with systemd-coredump are set so.
 use lib 'tests/lib';
 use Paddock;
 use Cores;
@@ -52,7 +52,7 @@ for my $user (users()) {
 $cores->end;
 unlike(read_file('/proc/sys/kernel/core_pattern'), qr/paddock-cores/, 'the pattern is as it was');
 
-# It is put back when the test is killed, too.
+# The setting is restored when the test is killed, too.
 my $before = read_file('/proc/sys/kernel/core_pattern');
 my $dir = Paddock::fresh_root();
 my $pid = fork // die "fork: $!\n";

@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What the kernel counts for a user, or for the machine: used up by one program
-# and held, while others that need a little of each start and end, beside it
-# and, as the server's user, outside of the cage. See tests/lib/Redteam.pm.
+# Kernel counters for a user, or for the machine: one program uses up a counter and holds
+# everything, while other programs which need a little of each counter start and end, in the
+# cage and, as the server's user, outside of the cage. See tests/lib/Redteam.pm.
 #
-# 148, 149: a shared uid's are counted by a user namespace for each run, in
-# which the kernel allows one more than the watch does.
-# 144, 145: where no cgroup holds what buffers take, files in all are counted.
-# 150: where cgroups divide CPU time, sessions are of no use; root may have none.
-# 146: far fewer than the kernel allows: that it allows many to a user, and
-# what then, is in SECURITY.md.
+# 148, 149: a user namespace for each run counts a shared uid's processes; the kernel allows
+# one more than the watch does.
+# 144, 145: where no cgroup holds the memory of buffers, files in all are counted.
+# 150: where cgroups divide CPU time, sessions give no share; root may have no sessions.
+# 146: far fewer than the kernel allows: SECURITY.md tells about a kernel which allows many
+# to a user, and the effect.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

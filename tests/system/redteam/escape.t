@@ -1,17 +1,16 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program may try to reach outside of its cage. See tests/lib/Redteam.pm.
+# Attempts of a program to reach outside of the cage. See tests/lib/Redteam.pm.
 #
-# Three answers are right: a violation, which ends the run and names the call;
-# an errno that C libraries know what to do with, for what programs try
-# innocently (ENOSYS for what is as good as not there); or the file is not to
-# be seen at all.
+# Three answers are right: a violation, which ends the run and names the call; an errno
+# known to C libraries, for calls which programs try innocently (ENOSYS for practically
+# missing calls); or the file is invisible.
 # 53, 78: the shim is not in /proc: hidepid.
 # 55 - 57: only plain files become artifacts; FIFOs and links are not opened.
-# 63, 64: calls of other architectures are SIGSYS without a name, so the crash
-# cannot be told from a signal that the program sent itself: see 98.
+# 63, 64: calls of other architectures are SIGSYS without a name, so the crash cannot be
+# told from a signal sent by the program: see 98.
 # 88 is in leaks_attacks.t.
-# 80: what a program plants is in its own file systems, and goes with them.
+# 80: a planted file is in the program's own file systems, and goes with the file systems.
 use lib 'tests/lib';
 use Paddock;
 use Digest::SHA;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Workers that say what comes to mind, in any order, to a real supervisor:
-# legal words, words with odd fields, bytes that were changed, and any end.
-# PADDOCK_ROUNDS says how many; PADDOCK_SEED repeats what was found.
+# Workers which send random messages to a real supervisor: legal messages, messages with odd
+# fields, changed bytes, and any end. PADDOCK_ROUNDS sets the number; PADDOCK_SEED repeats a
+# round.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);

@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a manifest may ask for, and a template try, without the operator's word.
-# See tests/lib/Redteam.pm; redteam/grants_attacks.t has the configuration that these
-# are tried with. What pages may try of the hosts that are granted is in
-# browser_hosts.t, with a browser.
+# Rights which a manifest may request, and a template may try, without a grant. See
+# tests/lib/Redteam.pm; redteam/grants_attacks.t has the configuration of the attacks.
+# Attempts of pages on granted hosts are in browser_hosts.t, with a browser.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;
@@ -59,7 +58,7 @@ my @rows = (
      permissions => {locks => JSON::PP::false, readPaths => [], network => [], secrets => []}}],
 );
 
-# What others have, and the attacks nearly: by name, by part, by package.
+# Rights granted to other templates, nearly the attacks': by name, by part, by package.
 my $other = 'f' x 64;
 my ($own) = grep { $_->{n} eq '812' } Redteam::attacks(@rows);
 my $written = Paddock->new(idle => 1, templates => {$own->{id} => Redteam::template_of($own)});

@@ -1,17 +1,17 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a run may try to learn of others. See tests/lib/Redteam.pm.
+# Attempts of a run to learn about other runs. See tests/lib/Redteam.pm.
 #
-# 88: a lock on a file that all runs see can be had, so two runs that agree
-# on it can tell each other a bit: documented, as are 89's uptime and number of
-# CPUs, and that how long things take says how busy the machine is (90).
-# 85: its own input is found, so it knows how to look.
+# 88: a lock on a file visible to all runs can be taken, so two cooperating runs can send
+# each other a bit: documented, as are 89's uptime and number of CPUs, and timing, which
+# tells how busy the machine is (90).
+# 85: the attack finds its own input, which proves the search.
 # 91: a run sees the processes of its own alone.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;
 
-# Run it again: it finds nothing of the first time.
+# Run the attack again: no data of the first run may be found.
 sub again {
 	my ($s, $v) = @_;
 	my $next = $s->run_sync($v->{templateId});

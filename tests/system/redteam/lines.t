@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program may try on its shim by descriptor 3, and by what it leaves: the
-# attacks 22 to 50 in the words of a program. See tests/lib/Redteam.pm.
+# Attacks of a program on the shim through descriptor 3, and by leftovers: the attacks 22 to
+# 50 as lines of a program. See tests/lib/Redteam.pm.
 #
-# A line that makes no sense ends the run, and names itself; what comes too
-# fast is slowed down, which costs the run its own time.
+# A malformed line ends the run, and the error names the line; too fast lines are slowed
+# down, which costs the run its own time.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients, and the owner of a package, that do their worst to the server's loop, while
-# others are served; the tables are tests/system/redteam/tables/loop*.pl, of which rows
-# that take long, or all CPU time, are left to bench/latency. Whose message comes before whose is told
-# by t_fair_queue, t_stream_conn and t_http_conn, and how long it takes by bench/latency.
+# Clients, and the owner of a package, which attack the server's loop, while other clients
+# are served; the tables are tests/system/redteam/tables/loop*.pl. Rows which take long, or
+# all CPU time, are left to bench/latency. t_fair_queue, t_stream_conn and t_http_conn test
+# the order of messages, bench/latency measures the time.
 use lib 'tests/lib';
 use Paddock;
 use Loop;

@@ -1,17 +1,17 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What the code of a Lua template may try. See tests/lib/Redteam.pm.
+# Attempts of a Lua template's code. See tests/lib/Redteam.pm.
 #
-# 102, 106, 112, 113: a loop that never calls into run cannot be stopped by
-# Lua itself, so the limit is a signal; it comes from the CPU timer or from the
-# end of the grace period, and no pcall, coroutine or hook stands before it.
-# 104, 105: binary chunks are not verified by Lua, so neither is there.
-# 106, 107: the state is never closed, so finalizers run only while a template
-# works; what a finalizer loops for is the run's own CPU time.
-# 114: stopping the collector would only cost the run its own memory.
-# 121: an integer key is no name of a JSON object: the template's own error,
-# found by the worker, so no offence against the protocol.
-# 122: nor is a table within itself.
+# 102, 106, 112, 113: Lua itself cannot stop a loop which never calls into run, so the limit
+# is a signal, from the CPU timer or the end of the grace period, and no pcall, coroutine or
+# hook can intercept the signal.
+# 104, 105: Lua does not verify binary chunks, so binary chunks are refused.
+# 106, 107: the state is never closed, so finalizers run only while a template works; a
+# looping finalizer uses the run's own CPU time.
+# 114: stopping the collector costs only the run's own memory.
+# 121: an integer key is no name in a JSON object: the template's own error, found by the
+# worker, so no offence against the protocol.
+# 122: a table within itself is the same kind of error.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The server's memory, and clients that want it all: it stays below server_memory whatever
-# they send, who keeps most is refused, and somebody else is served meanwhile.
+# The server's memory, and clients which try to use all of the memory: the memory stays
+# below server_memory, the requestor with the most kept bytes is refused, and other
+# requestors are served meanwhile.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -21,7 +22,7 @@ sub server {
 
 sub peak_mb { return peak_kb($_[0]{pid}) >> 10 }
 
-# The text of a call that is small and makes a tree of many values.
+# The text of a small call which makes a tree of many values.
 sub call_text {
 	my ($id, $values, $tool) = @_;
 
@@ -54,7 +55,7 @@ my $idle = peak_mb($s);
 		push @open, post($s, 'e', call_text($n, 2_500, 'naps'), \%EVE);
 		is($ada->call('ping')->{result} ? 'pong' : 'none', 'pong', 'somebody else is answered') if $n % 100 == 0;
 	}
-	# the server may still be reading those before
+	# the server may still be reading earlier messages
 	until_true('a refusal', sub {
 		$refused = post($s, 'e', call_text('last' . $tries++, 2_500, 'naps'), \%EVE);
 		push @open, $refused;
@@ -175,8 +176,8 @@ $s->stop;
 
 my $MANY = 250;
 
-# Read the answers to ALL side by side until the server closes: how many have which
-# status, and are whole, as a stream or as one body.
+# Read the answers to ALL in parallel until the server closes: the number of each status
+# with a whole answer, as a stream or as one body.
 sub told {
 	my (@all) = @_;
 	my %how;
@@ -255,7 +256,7 @@ $eve = $s->client('eve')->greeted(undef, {sampling => {}});
 
 sub ask_much { return map { post($s, 'e', '{"jsonrpc":"2.0","id":"q' . $_ . '","method":"tools/call","params":{"name":"asks","arguments":{}}}', \%EVE) } 1 .. 4 }
 
-# Connections to the socket, each with a large line that ends.
+# Connections to the socket, each with a complete large line.
 sub large_lines {
 	my @all = map { Daemon::client($s)->greeted } 1 .. 90;
 

@@ -1,20 +1,19 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a worker that was taken over may try on the supervisor. See
-# tests/lib/Redteam.pm, and ipc/PROTOCOL.md.
+# Attacks of a compromised worker on the supervisor. See tests/lib/Redteam.pm, and
+# ipc/PROTOCOL.md.
 #
-# 28: the socket keeps frames apart, so there is no half a frame to wait for;
-# what can come slowly is a body.
-# 31, 32: maps are refused whatever is in them; so are ext, bin and floats.
-# 36: more than there is counts as all of it; a negative number has no form.
-# 38: no rate is waited for: the bucket is empty, and the worker is killed.
-# 40: what comes after the last word is dropped and logged.
-# 41: no message says whose it is; the supervisor's own order is out of turn.
-# 42: the result was whole and first, so it counts.
-# 45: a runtime of ours cuts its texts, so one that does not is not ours.
-# 47: EPERM where the kernel can refuse them (6.16), else they are dropped
-# unread by recv(2); either way none arrives. 48 is the same: what a socket
-# that asks for no credentials is sent, nobody sees.
+# 28: the socket keeps frames apart, so no half frame exists; only a body can come slowly.
+# 31, 32: maps are refused whatever the contents; so are ext, bin and floats.
+# 36: more than the total counts as the total; a negative number has no form.
+# 38: no waiting at the rate: the bucket is empty, and the worker is killed.
+# 40: messages after the last message are dropped and logged.
+# 41: no message names a run; the supervisor's own order is out of turn.
+# 42: the result was whole and first, so the result counts.
+# 45: a runtime of paddock cuts its texts, so a longer text proves a foreign runtime.
+# 47: EPERM where the kernel can refuse descriptors (6.16), else recv(2) drops descriptors
+# unread; either way none arrives. 48 is the same: a socket which asks for no credentials
+# receives none.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
@@ -25,7 +24,7 @@ my $null = 'send 97150000000004a46e756c6c';
 
 sub bytes { return 'send ' . unpack 'H*', $_[0] }
 
-# All of it in the run's view, or how it is not.
+# Does the run's view contain $want? Otherwise, the difference.
 sub view_has {
 	my ($at, $want) = @_;
 
@@ -36,7 +35,7 @@ sub view_has {
 	};
 }
 
-# No descriptor of the server's but those it has when it is idle.
+# The server must have the same descriptors as when idle.
 sub idle_descriptors {
 	my ($s) = @_;
 	my @fds = glob "/proc/$s->{pid}/fd/*";
@@ -44,7 +43,7 @@ sub idle_descriptors {
 	return @fds > 100 ? 'it has ' . @fds . ' descriptors' : ();
 }
 
-# As many times: a worker whose result is under way, and a cancel.
+# The same number of times: a worker with a result in flight, and a cancel.
 sub race {
 	my ($s) = @_;
 	my (@wrong, %how);

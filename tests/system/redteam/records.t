@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What the kernel keeps of a program in small records that no cgroup counts and
-# no limit of a process's: locks, watches, timers, filters. Each attack is
-# bounded, whatever comes of it. See tests/lib/Redteam.pm, and the table of
-# budgets in SECURITY.md.
+# Small records of the kernel for a program, which no cgroup and no limit of a process
+# counts: locks, watches, timers, filters. Each attack is bounded, whatever the result. See
+# tests/lib/Redteam.pm, and the table of budgets in SECURITY.md.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

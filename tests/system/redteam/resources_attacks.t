@@ -1,16 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program may try to have more of. See tests/lib/Redteam.pm.
+# Attempts of a program to use more resources. See tests/lib/Redteam.pm.
 #
-# 4, 5, 9 - 11: what a whole tree uses is looked at ten times a second, so
-# which of its limits it meets first is not known; that it meets one is.
-# 8: a signal, or an errno if it does not want the signal.
-# 10: threads count as processes. An ordinary user's runs share a uid, so the
-# kernel cannot count them by it, and the watch does.
-# 13, 14: bounded by what descriptors there may be. 15: see 123.
-# 17: lines that come too fast are slowed down, and cut off; they cost the run
-# its own CPU time.
-# 21: nobody hears it any more; the deadline does not need it.
+# 4, 5, 9 - 11: the watch measures the whole process tree ten times a second, so the first
+# limit reached is not known; one limit must be reached.
+# 8: a signal, or an errno if the program ignores the signal.
+# 10: threads count as processes. An ordinary user's runs share a uid, so the kernel cannot
+# count threads by uid, and the watch does.
+# 13, 14: bounded by the number of descriptors. 15: see 123.
+# 17: too fast lines are slowed down, and cut off; the lines cost the run its own CPU time.
+# 21: a run without listeners; the deadline needs none.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

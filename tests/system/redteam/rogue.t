@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Workers that were taken over: rogue.c stands in for paddock-worker, and each
-# of its workers breaks the run protocol in a way of its own.
+# Compromised workers: rogue.c stands in for paddock-worker, and each worker breaks the run
+# protocol in a different way.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
@@ -69,12 +69,12 @@ my @ways = ( # what the worker does, the run's errorCode, what its details say
 );
 my %templates = map {
 	($_->[0] => {code => "return function() end\n-- rogue $_->[0]\n",
-		     # longer than this test may wait: none lasts so long…
+		     # longer than the test may wait, so no rogue reaches the timeout
 		     limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50}})
 } @ways, ['crash_after'], ['stays'], ['boasts'];
-# …but for these
+# except the following
 $templates{$_}{limits}{maxTimeoutMs} = 500 for 'mute', 'idle';
-# Each is the rogue that its code names.
+# The code names the rogue.
 $templates{low_flood} = {code => "-- rogue flood\n",
 			 limits => {%{$templates{flood}{limits}},
 				    maxMessagesPerSecond => 100}};

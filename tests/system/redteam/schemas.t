@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Schemas that are dear to check cost nobody but their requestor, and that
-# within bounds: as what templates take and give (tests/system/redteam/tables/schemas.pl), as
-# forms, and in manifests. Others are served meanwhile.
+# Expensive schemas cost only the requestor, within bounds: as the schemas of templates'
+# inputs and outputs (tests/system/redteam/tables/schemas.pl), as forms, and in manifests.
+# Other clients are served meanwhile.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -42,7 +42,7 @@ sub threads_did {
 	return substr $line // 'n0', 1;
 }
 
-# The answer to the tool NAME with v => VALUE, JSON; others ask meanwhile.
+# The answer to the tool NAME with v => VALUE, JSON; other clients make requests meanwhile.
 sub attack {
 	my ($name, $value) = @_;
 	my $id = $mean->{next_id}++;
@@ -60,7 +60,7 @@ sub attack {
 	is($served, 6, "  others are answered while $name is called");
 	my $message = $conn->response->{json};
 
-	# over 200 ms it comes as an event
+	# an answer after 200 ms comes as an event
 	return $message if $message;
 	my ($data) = ($conn->{body} // '') =~ /^data: (\{.*\})$/m;
 	return $data ? json_to($data) : {};
@@ -107,8 +107,8 @@ for (@rows) {
 
 # ---- forms, and what clients answer ----
 
-# What a template asks, what the client answers (undef: it is not asked), and
-# the code that the template sees, or '' when it gets the answer.
+# The template's question, the client's answer (undef: not asked), and the code which the
+# template gets, or '' with an answer.
 my $choices = sub { [map { "v$_" } 1 .. $_[0]] };
 my $form = sub { {type => 'object', properties => {@_}} };
 my $several = sub {
@@ -169,7 +169,8 @@ my @asked = (
 
 my @packages = do './tests/system/redteam/tables/manifests.pl' or die $@ || $!;
 
-# N HUPs, without waiting for each; others ask until the last is answered.
+# Send N HUPs, without waiting for each; other clients make requests until the last is
+# answered.
 sub reload_meanwhile {
 	my ($re) = @_;
 	my $already = () = $s->log_text =~ /reload=\w+/g;
@@ -191,7 +192,7 @@ sub reload_meanwhile {
 for (@packages) {
 	my ($n, $what, $want, %how) = @$_;
 
-	# by its text: Perl would sort what it decodes
+	# built as text, since Perl would sort the keys of a decoded object
 	my $m = json_of({templateId => 'package', version => '1.0.0', name => 'p',
 			 description => 'For a test.',
 			 runtime => {type => 'lua', entry => 'main.lua'}});

@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a program may try by what all runs share: the kernel, the files of the
-# host, and its shim. See tests/lib/Redteam.pm.
+# Attacks of a program through resources shared by all runs: the kernel, the files of the
+# host, and the shim. See tests/lib/Redteam.pm.
 #
-# 123, 124: a watch on /usr/bin would tell who starts what on the machine; a
-# lone datagram socket has a name that other runs could send to.
+# 123, 124: a watch on /usr/bin would show the programs started on the machine; a lone
+# datagram socket has a name to which other runs could send.
 # 125: the machine's reserve of huge pages is in no limit of memory.
-# 128: nobody but the server can ask the shim to end.
-# 131: who is killed before it is heard was refused all the same.
-# 135: descriptors cannot be sent; the kernel counts those on their way against
-# all that a user's processes send.
+# 128: only the server can ask the shim to end.
+# 131: a call is refused even if the caller is killed before the shim looks.
+# 135: descriptors cannot be sent; the kernel counts descriptors in flight against all
+# processes of a user.
 use lib 'tests/lib';
 use Paddock;
 use Digest::SHA;
@@ -26,7 +26,7 @@ sub fails {
 		c => $do, also => sub { env_hash() eq $env ? () : '/usr/bin/env has changed' }];
 }
 
-# The name is one line of text, wherever it is shown.
+# The name is one line of text, wherever shown.
 sub plain_name {
 	my ($s, $v) = @_;
 	my $comm = $v->{error}{details}{process}{comm} // '';
@@ -35,7 +35,7 @@ sub plain_name {
 	    $s->log_text =~ /\x1b/ ? 'the log has an escape' : ();
 }
 
-# What the host keeps on trying to lock while the attack holds what it can.
+# The host tries the same locks while the attack holds locks.
 sub host_locks {
 	my ($s) = @_;
 	my $run = $s->run_async('attack_160', {hold => 1});

@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a run may try to end, stop or outlive. See tests/lib/Redteam.pm.
+# Attempts of a run to end, stop or outlive other processes. See tests/lib/Redteam.pm.
 #
-# 93: the shim is PID 1, which takes no signal from within that it does not
-# want. 94: what is stopped has its deadline all the same.
-# 98: a SIGSYS of its own is a crash by that signal, and no violation: only
-# the kernel's word, which names a call, is one.
-# 99: runs wait while a zygote is started anew.
+# 93: the shim is PID 1, which receives from within only signals with a handler. 94: a
+# stopped process has its deadline all the same.
+# 98: a SIGSYS sent by the program is a crash by the signal, and no violation: only the
+# kernel's report, with the name of the call, is a violation.
+# 99: runs wait while a zygote is restarted.
 use lib 'tests/lib';
 use Paddock;
 use Redteam;

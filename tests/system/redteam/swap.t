@@ -1,14 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A package, and a path that may be read, are swapped all the time for links and
-# other folders while runs start and zygotes are renewed: a run is shown what
-# was checked, or it fails and says so. PADDOCK_ROUNDS: starts to try.
+# A package, and a readable path, are replaced all the time by links and other folders while
+# runs start and zygotes are renewed: a run sees the checked files, or fails with a reason.
+# PADDOCK_ROUNDS: the number of starts.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
 
 my $ROUNDS = $ENV{PADDOCK_ROUNDS} // 80;
-# What it runs, and what lies beside that, each says whose it is.
+# The program, and the file beside the program, both name the owner.
 my $SAYS = "#!/bin/bash\nread -r t </template/token; shopt -s nullglob; f=(/template/*)\n" .
     "echo \"[\\\"WHO\\\",\\\"\$t\\\",\${#f[@]}]\"\n";
 my $READS = "#!/bin/bash\nr=\$(cat PATH/secret PATH/passwd PATH 2>/dev/null)\nf=(PATH/*)\n" .
@@ -18,7 +18,7 @@ my $BREAKS = "#!/usr/bin/perl\nsyscall(272, 0x10000000); print 1\n"; # unshare
 sub says { my ($who) = @_; return $SAYS =~ s/WHO/$who/r }
 sub reads { my ($path) = @_; return $READS =~ s/PATH/$path/gr }
 
-# In a child, until it is told to end: what is in the way of PATH changes.
+# In a child, until told to end: replace PATH again and again.
 sub swap {
 	my ($path, @ways) = @_;
 	my $parent = $$;
@@ -86,7 +86,7 @@ sub tried {
 		}
 		kill TERM => @swapping;
 		my @bad = grep { waitpid($_, 0) == $_ && $? != 0 } @swapping;
-		# a path that may be read may not be there, or hold what lies there
+		# a readable path may be missing, or contain the right files
 		my %right = map { $_ => 1 } 'victim ["good","good",3]', 'victim EXECUTION_ERROR',
 		    'reader ["good",1]', 'reader ["",1]', 'reader PERMISSION_NOT_ALLOWED', 'reader EXECUTION_ERROR';
 		@wrong = grep { !$right{$_} } sort keys %ended;

@@ -1,14 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Every system call that a program's filter denies, tried in the real cage:
-# what comes of each is what the table in tests/unit/sandbox/golden says.
+# Every system call denied by a program's filter, tried in the real cage: the result of a
+# call must be as in the table in tests/unit/sandbox/golden.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
 use Redteam;
 
 my $LAST = 600; # system calls there may be
-# uretprobe, uprobe: newer x86 kernels ask no filter about these two.
+# uretprobe, uprobe: newer x86 kernels exempt the two calls from filters.
 my %unfiltered = (335 => 1, 336 => 1);
 my $machine = (POSIX::uname())[4];
 my $golden = read_file("$TOP/tests/unit/sandbox/golden/filter_program.txt");
@@ -29,7 +29,7 @@ if (!$programs->{available}) {
 	plan skip_all => uncaged($programs->{reason});
 }
 
-# What calls come to that are answered with an errno, whatever their arguments.
+# The expected errno of calls which fail with any arguments.
 my %want = map { $_ => $others } grep { !$unfiltered{$_} } 0 .. $LAST;
 for (sort keys %action) {
 	my $n = $number{$_} // next;
@@ -48,10 +48,10 @@ is(scalar @$got, scalar @list, @list . ' calls are answered') or diag(json_of($v
 same_json(\@wrong, [], 'each as the table says');
 cmp_ok(scalar @list, '>', 200, 'which are many');
 
-# Calls that the shim counts, and lets through: the kernel answers their null pointers.
+# Calls which the shim counts, and lets pass: the kernel fails on null pointers.
 my %counted = (execve => 'EFAULT', execveat => 'EFAULT');
 
-# Calls of the table that the shim is notified of, one by one: all others end the run.
+# Calls of the table with a notification to the shim, each alone: all others end the run.
 for (sort grep { $action{$_} eq 'NOTIFY' } keys %action) {
 	my $view = $s->run_sync(probe => {do => 'numbers', list => [$number{$_} + 0]});
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Uploads, as a program sees them that wants to know whose it is: what its own
-# mounts, links and folders say of a file that it was given is the file's alone, and
-# two files of one requestor have nothing in common there.
+# Uploads as seen by a program which wants to know the owner: the program's mounts, links
+# and folders tell of a given file only the file itself, and two files of one requestor have
+# nothing in common.
 use lib 'tests/lib';
 use Paddock;
 

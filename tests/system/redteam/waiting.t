@@ -1,15 +1,15 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Attacks of programs that are started ahead of their run (prestart): on the run to
-# come, on what waits beside them, and on the machine. As root, and as nobody.
+# Attacks of programs started ahead of the run (prestart): on the next run, on other waiting
+# workers, and on the machine. The tests run as root, and as nobody.
 use lib 'tests/lib';
 use Paddock;
 
 sub perl { return "#!/usr/bin/perl\nuse strict; \$| = 1;\n$_[0]" }
 my $ANSWER = 'my $in = join "", <STDIN>; print "1";';
 
-# [number, what is tried, the program, of what use it is: 'taken', or why it is of
-#  none (as the log has it), what a run of it gives, limits]
+# [number, description, the program, 'taken' or the reason in the log for a useless worker,
+# the result of a run, limits]
 my @attacks = (
 	[201, 'keep state for the next run',
 	 'my @left = grep { -e } "left", "/tmp/left", "/dev/shm/left"; ' .

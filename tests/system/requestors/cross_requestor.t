@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Whatever takes an id: one of another requestor's is answered byte for byte
-# as one that there never was, over HTTP and over the socket.
+# Every method with an id: an id of another requestor gets byte for byte the answer of an
+# unknown id, over HTTP and over the socket.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -15,7 +15,7 @@ my %templates = (
 my %token = (ada => 'a' x 43, bob => 'b' x 43);
 my $s = Http->new(templates => \%templates, tokens => \%token);
 
-# All that takes ids, with RUN and ART in their places; and what an id may be.
+# Calls with ids, with RUN and ART in place; and the ids.
 my @ways = (
 	(map { ['tools/call', {name => $_, arguments => {runId => 'RUN'}}] }
 	 qw(get_task_run cancel_task_run retry_task_run)),
@@ -36,7 +36,7 @@ my @modern_ways = ((grep { $_->[0] !~ /^tasks|subscribe$/ } @ways),
 	['tasks/get', {taskId => 'RUN'}], ['tasks/cancel', {taskId => 'RUN'}],
 	['tasks/update', {taskId => 'RUN', inputResponses => {'input-0' => {action => 'accept', content => {}}}}]);
 
-# The answer's bytes to each way with these ids, which are named in it.
+# The bytes of the answers with the given ids, which the answers name.
 sub answers {
 	my ($c, $run, $art) = @_;
 
@@ -68,7 +68,7 @@ my $socket = Client->new($s)->greeted;
 	ok($s->log_has(qr/requestor=bob lookups_failed=1$/m), 'a run that is none, whose artifacts are to be completed, is counted');
 }
 
-# The same of MCP 2026-07-28, where it is asked for in another way.
+# The same for MCP 2026-07-28, which has other forms of the calls.
 sub modern_answers {
 	my ($c, $run, $art) = @_;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What one requestor may have in the store, and what is left of the disk for
-# what was promised, whatever others write.
+# The bound of one requestor in the store, and the part of the disk kept for promised
+# writes, whatever other requestors write.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -19,7 +19,7 @@ my %templates = (
 
 sub stored { return $_[0]->tool('get_runtime_profile')->{view}{usage}{storeBytes} }
 
-# Until FILL is refused; the refusal, and how often it was not.
+# Repeat FILL until refused; the refusal, and the number of successes.
 sub until_refused {
 	my ($fill) = @_;
 
@@ -98,7 +98,7 @@ SKIP: {
 	};
 	my $noticed = sub { my ($what, $code) = @_; ok(until_true($what, $code), $what) };
 
-	# one fills what it may, while another works
+	# eve fills the disk, while ada works
 	my $going = $ada->run_async(waits => {ms => 600000});
 	$ada->saying($going, 'waiting');
 	my ($r, $n) = until_refused(sub {

@@ -1,6 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Several requestors: who is who, what each may use, see and know of others.
+# Several requestors: identification, and what each may use, see and know of other
+# requestors.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -16,13 +17,13 @@ my %templates = (
     makes => lua('return run.artifact{name = "a", data = ("x"):rep(inputs.n)}'),
 );
 
-# A section for us, who are on stdio.
+# A section for the requestor on stdio.
 sub me { my ($keys, $limits) = @_;
 	 return ($limits ? "[limits]\n$limits" : '') .
 	     "[requestor \"alice\"]\nuid = $>\n$keys" }
 sub server { return Paddock->new(templates => \%templates, config => me(@_)) }
 
-# A refusal by a limit of alice's own, with all that it should tell.
+# A refusal by a limit of alice's own, with all details.
 sub limited {
 	my ($r, $code, $limit, $unit, $name) = @_;
 	my $d = $r->{view}{details} // {};
@@ -126,7 +127,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	is($ttl, "$most\n", 'no longer than its requestor may ask for');
 }
 
-# ... also when its server dies meanwhile.
+# ... also when the server dies meanwhile.
 {
 	my $s = server("run_ttl_ms = 3600000\n")->greeted;
 	my $run = $s->run_async('doze');
@@ -191,7 +192,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 sub names { return join ' ', sort grep { $templates{$_} }
 	    map { $_->{name} // $_->{templateId} } @{$_[0]} }
 
-# What is said of NAME, with its name taken out.
+# The answer about NAME, with NAME removed.
 sub said_of { my ($name, $r) = @_;
 	      delete @$r{qw(order raw)};
 	      return json_of($r) =~ s/\b$name\b/NAME/gr =~ s/"id":\d+/"id":0/gr }
@@ -281,7 +282,7 @@ SKIP: {
 	my $no_run = 'run_' . 'a' x 26;
 	my $no_art = 'art_' . 'a' x 26;
 
-	# What bob hears of ID, with that taken out, and the request's id.
+	# Bob's answer about ID, with ID and the request's id removed.
 	my $hears = sub {
 		my ($id, $method, $params) = @_;
 		my $a = $bob->call($method, $params);

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Requestors by their tokens: limits, isolation, and what a reload changes.
+# Requestors by token: limits, isolation, and the effect of a reload.
 use lib 'tests/lib';
 use Paddock;
 use Http qw(sha256_hex);
@@ -154,7 +154,7 @@ sub status_of {
 
 # ---- each limit, as a client over HTTP meets it ----
 
-# What R, a refusal, says of a limit of its requestor's own.
+# The refusal R of a limit of the requestor's own.
 sub limited {
 	my ($r, $code, $limit, $name) = @_;
 	my $d = $r->{view}{details} // {};

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Nothing that one requestor is told says anything of another: all refusals,
-# views, lists, profiles and pages that ada can get, from a server where nobody
-# else does anything, and from one where bob does all he can. Letter by letter.
+# No answer to one requestor depends on another requestor: all refusals, views, lists,
+# profiles and pages for ada, from a server without other requests, and from a server under
+# bob's load, must be equal letter by letter.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
@@ -39,7 +39,7 @@ my $config = "[limits]\nmax_concurrent_runs = 4\nmax_queued_runs = 80\nartifact_
 	    "rate_per_second = 200\nburst = 100000\n" . (as_root() ? "uid = 65534\n" : '')],
     ['bob', ''], ['cleo', "rate_per_second = 1\nburst = 4\n"], ['dora', "cpu_seconds_per_hour = 1\n"];
 
-# What is another each time, though nobody else has a part in it.
+# Replace parts which differ each time without another requestor's influence.
 sub plain {
 	my ($text) = @_;
 
@@ -50,7 +50,7 @@ sub plain {
 	$text =~ s/(\\?"(?:createdAt|startedAt|updatedAt|finishedAt|expiresAt|at|startedMs|endedMs|durationMs|lastUpdatedAt)\\?":)(?:\d+|\\?"[^"\\]*\\?")/$1T/g;
 	# an answer that took more than 200 ms is kept in its stream, and is charged to ada
 	$text =~ s/(\\?"memoryBytes\\?":)\d+/$1N/g;
-	# of what is counted in time or bytes; of runs it is one's own, and as it is
+	# counters of time or bytes; a count of runs is the requestor's own, and stays
 	$text =~ s/(\\?"used\\?":)\d+(,\\?"allowed\\?":\d+,\\?"unit\\?":\\?"(?!runs|artifacts))/$1N$2/g;
 	# how soon there is a token, or an hour is over, is the clock's to say
 	$text =~ s/(\\?"retryAfterMs\\?":|try again in )[\d.]+/$1N/g if $text =~ /RATE_LIMITED|cpu_seconds_per_hour/;
@@ -98,7 +98,7 @@ sub heard {
 	my $call = sub { my ($method, $params) = @_;
 			 push @all, ["$method " . json_of($params // {}), plain($ada->call($method, $params)->{raw} =~ s/"id":\d+/"id":0/r)] };
 
-	# what there is
+	# existing methods and names
 	$call->($_) for qw(ping tools/list resources/list resources/templates/list prompts/list tasks/list no/such);
 	$call->('resources/read', {uri => 'paddock://isolation'});
 	$call->('resources/read', {uri => "paddock://runs/$no/log"});
@@ -114,7 +114,7 @@ sub heard {
 	$tool->('an unknown run', $_ => {runId => $no}) for qw(get_task_run cancel_task_run);
 	$tool->('an unknown artifact', get_artifact => {artifactId => 'art_' . 'a' x 26});
 
-	# runs, and how they fail
+	# runs, and their failures
 	$run->($_, $_, {n => 10, url => 'x'}, mode => 'sync')
 	    for qw(echo late burn grows throws breaks steps bad asks calls keeps many traces crashes);
 	my $made = $run->('an artifact', 'keeps', {n => 50000}, mode => 'sync');
@@ -175,7 +175,7 @@ sub commands {
 	return @all;
 }
 
-# Where a paddockd finds a worker that does what its template's code names.
+# A folder with a paddockd and a worker which obeys the name in the template's code.
 sub rogue_folder {
 	my $folder = Paddock::fresh_root();
 

@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a tool answers beside its first item, in every revision and every way of
-# calling: links to the run's artifacts, which steps of a partial success
-# failed, and that a run ends with its client. And all that it answers is what
-# the tool's outputSchema says.
+# The items of a tool's answer after the first, in every revision and every way of calling:
+# links to the run's artifacts, the failed steps of a partial success, and a note about a
+# run which ends with the client. Every answer must satisfy the tool's outputSchema.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -56,8 +55,8 @@ sub links { return grep { $_->{type} eq 'resource_link' } @{$_[0]{content}} }
 sub texts { return join "\n", map { $_->{text} } grep { $_->{type} eq 'text' } @{$_[0]{content}} }
 sub after_first { my (undef, @more) = @{$_[0]{content}}; return {content => \@more} }
 
-# As the official clients judge: of an error structuredContent may be absent,
-# and is checked when it is there.
+# Checked as the official clients do: an error may lack structuredContent, and a present
+# structuredContent is checked.
 sub fits {
 	my ($name, $r, $what) = @_;
 	my $schema = $tool{$name}{outputSchema};

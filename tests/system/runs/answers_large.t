@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# No message to a client is longer than max_answer_bytes, 8 MiB unless it is
-# set: the official clients drop a session at 10 MiB. What is longer gives way to
-# its beginning and to links, by which all of it is read; errors say why.
+# No message to a client is longer than max_answer_bytes, 8 MiB by default, since the
+# official clients drop a session at 10 MiB. A longer answer is shortened to its beginning
+# with links to the whole; errors name the reason.
 use utf8;
 use lib 'tests/lib';
 use Paddock;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Every tool of a server as it ships has an outputSchema, and what it answers is
-# what that says: templates with the inputs of their own tests, at once and as a
-# handle, and the browser's tools in real Chromium.
+# Every tool of a shipped server has an outputSchema, and satisfies the schema: templates
+# with the inputs of their own tests, synchronously and as a handle, and the browser's tools
+# in real Chromium.
 use lib 'tests/lib';
 use Paddock;
 use Broker;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "retry" in a manifest: a run whose worker crashed, or whose server died, is tried
-# again, and the record has each attempt. Workers and servers are killed by the test,
-# which so knows how often. Over stdio, and as a daemon that is asked to end.
+# "retry" in a manifest: a run whose worker crashed, or whose server died, is tried again,
+# and the record has each attempt. The test kills workers and servers, and so knows the
+# number of attempts. Over stdio, and as a daemon asked to end.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -27,9 +27,9 @@ my %templates = (
 );
 
 sub attempts { return @{$_[0]{attempts} // []} }
-# The worker that RUN, which dozes, has now.
+# The present worker of RUN, which dozes.
 sub worker_of { my ($s, $run) = @_; return ($s->log_text =~ /run=\Q$run\E pid=(\d+)/g)[-1] }
-# It is at its Nth attempt, in the midst of it.
+# Wait until RUN dozes in attempt N.
 sub dozing {
 	my ($s, $run, $n) = @_;
 
@@ -100,7 +100,7 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$v = $s->run_sync('fails');
 	ok(error_of($v) eq 'EXECUTION_ERROR' && !attempts($v), 'an error of the template is no crash');
 
-	# who waits for it goes on waiting
+	# a waiting call goes on waiting
 	my %known = map { $_->{runId} => 1 } @{$s->tool('list_task_runs')->{view}{runs}};
 	my $id = $s->ask_run(doze => {}, mode => 'sync');
 	my $on;

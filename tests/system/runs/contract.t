@@ -61,7 +61,7 @@ my $s = server()->greeted;
 my %tool = map { $_->{name} => $_ } @{$s->call('tools/list')->{result}{tools}};
 unlike(json_of(\%tool), qr/x-mcp-header/, 'no tool of ours has arguments in headers');
 
-# What INVALID_PARAMETER says: pointer, keyword, text.
+# Check an INVALID_PARAMETER: pointer, keyword, text.
 sub invalid {
 	my ($r, $pointer, $keyword, $text, $name) = @_;
 	my $d = $r->{view}{details} // {};
@@ -603,7 +603,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 		"' OR 1=1 --", '%';
 	is($s->tool('get_runtime_profile')->{view}{usage}{artifactBytes},
 	   600_000 + 256 + 1 + length $cjk_bytes, 'usage counts artifacts');
-	# a character that the bound of a piece would cut begins the next piece
+	# a character across the bound of a piece belongs to the next piece
 	my ($hard) = $s->run_sync(files => {files => [{name => 'hard', type => 'text/plain', unit => '中', times => 87_391}]})->{artifacts}[0]{artifactId};
 	my $piece = $get->($hard);
 	is($piece->{view}{bytesReturned}, 262143, 'a piece of a text ends with a character');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The template-run contract by examples: each is valid by the schema that the
-# tool or template declares, and is so no more once a member is of another type.
+# The template-run contract by examples: each example is valid by the schema of the tool or
+# template, and invalid after a change of a member's type.
 use lib 'tests/lib';
 use Paddock;
 
@@ -25,7 +25,7 @@ my %left = map { $_ => 1 }
     (map { my $id = $_; map { "$id $_" } qw(inputs outputs) }
      qw(batch_extract_pages login_keep_session multi_tab_compare));
 
-# What paddock's own validator says.
+# The verdict of paddock's own validator.
 sub verdict {
 	my ($schema, $v) = @_;
 

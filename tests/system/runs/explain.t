@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock explain": programs that met what the kernel holds them to, which it
-# tells them alone, by an errno; and limits without which a run went on.
+# "paddock explain": programs which reached a limit known to the program alone, by an errno;
+# and limits which did not end the run.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -18,7 +18,7 @@ sub limited {
 		qr/It met the limit $limit\..*$may.*$more.*$raise\.$key, up to/s];
 }
 
-# by name: the template, the code that it fails with, what is explained
+# by name: the template, the error code, the explanation
 my %cases = (
     forks => limited('processes', 'for (1 .. 20) { my $p = fork // die "fork: $!\n";
 	if (!$p) { sleep 60; exit } } sleep 60', 'maxProcesses', 8, ''),

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The life of runs: how they are told of, how they end, and who else notices.
+# The life of runs: notifications, ends, and effects on other runs.
 use lib 'tests/lib';
 use Paddock;
 
@@ -267,7 +267,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 # ---- workers that die ----
 
 {
-	# as a shell starts what it is to leave behind
+	# with signals ignored as by a shell for background jobs
 	local @SIG{qw(HUP INT QUIT)} = ('IGNORE') x 3;
 	my $s = server(config => {max_concurrent_runs => 6})->greeted;
 	my $sibling;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Every limit of a run, met: which it was, how much was used, how much is
-# allowed, and who can raise it; and that no group of processes is left.
+# Every limit of a run, reached: the named limit, the used and the allowed amount, and the
+# person who can raise the limit; and no process group is left.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
@@ -34,7 +34,7 @@ my %templates = (
     p_late => sh('sleep 60', limits => {maxTimeoutMs => 300}),
     p_memory => pl('my @a; push @a, "x" x 1e6 for 1 .. 4000; print 1',
 		   limits => {maxMemoryBytes => 64 << 20}),
-    # each has little, all together too much
+    # little in each process, too much in all
     p_many => pl('for (1 .. 6) { fork // die "fork: $!" or do { my $x = "x" x 20e6; sleep 60 } } wait; exit 3 if $?; print 1',
 		 limits => {maxMemoryBytes => 64 << 20}),
     p_files_in_memory => sh('for i in 1 2 3 4 5 6; do head -c 12000000 /dev/zero >/tmp/$i || exit 9; head -c 12000000 /dev/zero >$i || exit 9; done; echo 1',
@@ -58,7 +58,7 @@ my %templates = (
 		  limits => {maxMemoryBytes => 96 << 20}),
 );
 
-# R failed by LIMIT, of which it may have ALLOWED; WHO can raise that.
+# Check that R failed by LIMIT with ALLOWED; WHO can raise the limit.
 sub met {
 	my ($v, $limit, $allowed, $unit, $who) = @_;
 	my $e = $v->{error} // {};
@@ -77,7 +77,7 @@ sub met {
 
 my $author = qr/^the template's author: limits\.max\w+, up to the server's max_\w+, or the operator: max_\w+ in \[template "\w+"\]$/;
 
-# The name of S's groups, or undef: it has none.
+# The name of S's groups, or undef without groups.
 sub group_of {
 	my ($s) = @_;
 	my ($zygote) = $s->zygotes;
@@ -89,7 +89,7 @@ sub group_of {
 sub groups { my ($name) = @_;
 	     return split /\n/, `find /sys/fs/cgroup -type d -name '$name' 2>/dev/null` }
 
-# Who keeps it.
+# The processes in the group.
 sub left_in {
 	my ($name) = @_;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What was promised: that CPU time is charged however a run ends, that what is
-# said to be cancelled is so on the disk, that an artifact lives as long as was
-# said, and that questions have a bound together.
+# Promises of the server: CPU time is charged for every end of a run, a reported cancel is
+# on the disk, an artifact lives as long as promised, and all questions together have a
+# bound.
 use lib 'tests/lib';
 use Paddock;
 use Held;
@@ -55,11 +55,12 @@ SKIP: {
 	my $s = Paddock->new(templates => \%templates)->greeted;
 	my $task = $s->call('tools/call', {name => 'sleeps', task => {}, arguments => {}})->{result}{task}{taskId};
 	$s->saying($task, 'burnt');
-	# another has the database: nothing is written until it lets go
+	# a second process locks the database: no write is done until the release
 	my $release = record_held($s);
 	my $id = $s->request('tasks/cancel', {taskId => $task});
 	is_deeply($s->call('ping')->{result}, {}, 'the server goes on');
-	# a read of the store comes back in order: by then an answer that waits for none were there
+	# the store answers in order, so an answer which needs no store would be there by
+	# then
 	my $other = $s->call('tools/list');
 	ok(!exists $s->{answers}{json_of($id)}, 'but says of no task that it is cancelled');
 	$release->();

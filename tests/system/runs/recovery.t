@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What survives: kill -9, two servers at once, a state folder that fails.
-# PADDOCK_ROUNDS says how often the supervisor is killed; 10 by default.
+# Recovery: kill -9, two servers at once, a failing state folder. PADDOCK_ROUNDS is the
+# number of kills; 10 by default.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -63,7 +63,7 @@ sub all_runs {
 				$n % 5 ? () : (idempotencyKey => "$round-$n"));
 			$sent++;
 		}
-		# it dies at another point of its work in each round
+		# kill at another point of the work in each round
 		for my $id (@ids[0 .. ($round * 7) % 30]) {
 			my $v = $s->result($id)->{view};
 
@@ -79,7 +79,7 @@ sub all_runs {
 		$s->kill9;
 		push @wrong, "round $round: orphans" unless strays_gone();
 		push @wrong, "round $round: $_ lives" for grep { alive($_) } @children;
-		# answers that were in the pipe were given as well
+		# answers in the pipe count as given
 		for my $a (grep { ref $_ } @{$s->{answers}}{map { json_of($_) } @ids}) {
 			my $run = $a->{result}{structuredContent}{runId} // next;
 
@@ -363,8 +363,8 @@ SKIP: {
 	$s->stop('it ends in order');
 }
 
-# A run waits, and the next server has no section for its requestor. On PostgreSQL the run
-# waits on in the queue of all, for a server that has the section.
+# A run waits, and the next server has no section for the requestor. On PostgreSQL the run
+# waits on in the common queue, for a server with the section.
 unless (on_postgres()) {
 	my $alice = "[limits]\nmax_concurrent_runs = 1\n[requestor \"alice\"]\nuid = $>\n";
 	my $s = Daemon->new(templates => \%templates, config => $alice);

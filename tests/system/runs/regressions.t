@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Mistakes that were made once, each in a form that shows when it comes back.
+# Former mistakes, each in a form which detects a return.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -65,7 +65,7 @@ sub cancel_of {
 	$s->tool(cancel_task_run => {runId => $a->{view}{runId}});
 	is($s->ended($a->{view}{runId})->{status}, 'canceled', 'which can be cancelled');
 
-	# a store that is fast may have the handle out first: then it is tried again
+	# a fast store may answer with the handle first: try again then
 	my ($call, $run);
 	for (1 .. 50) {
 		$call = "c$_";
@@ -154,7 +154,7 @@ sub cancel_of {
 	$d->stop('QUIT ends it', 'QUIT');
 	my $next = $d->again;
 	my $n = $next->client->greeted;
-	# where several have a queue together, it has waited there
+	# with a common queue, the run has waited there
 	$next->log_has(qr/recovered queued=8/) unless on_postgres();
 	until_true('what ran to be known as interrupted', sub { 4 == grep { $n->get($_)->{status} eq 'failed' } @ids });
 	is(scalar(grep { $n->get($_)->{status} =~ /queued|running/ } @ids), 8, 'and what waited is taken over by the next instance');
@@ -171,7 +171,7 @@ sub cancel_of {
 	for my $round (1 .. 5) {
 		my @zygotes = $s->zygotes;
 
-		# the next order may find its socket closed, but nobody reaped it
+		# the next order may find the socket closed before the zygote is reaped
 		kill KILL => @zygotes;
 		my $v = $s->run_sync('quick');
 		is($v->{status}, 'succeeded',

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# retry_task_run: the same inputs once more, as a new run that says of which it is
-# one; what a run keeps of its inputs, and what has to be given again. Over stdio,
-# by HTTP in both eras, as a task, and across kill -9.
+# retry_task_run: the same inputs again, as a new run with the id of the old run; the kept
+# inputs of a run, and inputs which must be given again. Over stdio, over HTTP in both eras,
+# as a task, and across kill -9.
 use lib 'tests/lib';
 use Paddock;
 use Http;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Calls whose inputs, and runs whose outputs, are checked on a thread: they are
-# cancelled, deduplicated, drained and answered as all others.
+# Calls whose inputs, and runs whose outputs, are checked on a thread: cancels,
+# deduplication, drain and answers work as for other calls.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -60,7 +60,7 @@ sub jobs {
 	is($both[1]{deduplicated}, true, '  and the second is told');
 	same_json($both[0]{result}, {n => 3000}, '  which has all its inputs');
 
-	# behind checks that take a while
+	# behind long checks
 	@ids = map { $s->ask(never => {v => $deep}) } 1 .. 8;
 	my $run = $s->run_async('gives', {v => $deep});
 
@@ -90,7 +90,7 @@ sub jobs {
 	is(jobs($s), 0, 'the checks of a client that is gone are');
 	ok($other->call('ping')->{result}, '  and others are served');
 
-	# templates that go meanwhile
+	# templates removed meanwhile
 	my @first = map { $other->ask(never => {v => $deep}) } 1 .. 6;
 	my $id = $other->ask(long => {v => $many});
 

@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Nothing is said to have succeeded that did not: with each kind of write failing
-# in turn, the run's state, the answer, the command's status and its stderr tell
-# what is missing, and why. What was acknowledged stays; with room again the
-# server goes on by itself.
+# No success is reported for a failed write: with each kind of write failing in turn, the
+# run's state, the answer, the command's status and its stderr name the lost part and the
+# reason. Acknowledged data stay; with room again the server recovers by itself.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -39,8 +38,8 @@ my %templates = (
 		limits => {maxTimeoutMs => 600000}),
 );
 
-# How each ends when the artifact cannot be kept: status, what is missing, where
-# the code is, the command's status.
+# The end of each template when the artifact cannot be kept: status, missing artifact, the
+# place of the code, the command's status.
 my %ends = (
     lua => ['failed', 'a.txt', 'error', 1],
     caught => ['succeeded', 'a.txt', 'result', 0],
@@ -51,7 +50,7 @@ my %ends = (
     part => ['partial_success', 'a.txt b/c.txt', 'none', 3],
 );
 
-# What V says of its failure: its code, its message.
+# The failure in V: code and message.
 my %failure = (
     error => sub { my $e = ref $_[0]{error} ? $_[0]{error} : {}; ($e->{errorCode}, $e->{message}) },
     result => sub { my $e = $_[0]{result}; ref $e ? ($e->{code}, $e->{message}) : () },
@@ -61,7 +60,7 @@ my %failure = (
 
 # ---- faults ----
 
-# by name: the call, its errno, where; what clients are told
+# by name: the call, its errno, the path; the text for clients
 my %E = (EIO => 5, EMFILE => 24, EFBIG => 27, ENOSPC => 28, EROFS => 30, EDQUOT => 122);
 my %words = (EIO => 'its disk fails', EMFILE => 'it has too many files open',
 	     EFBIG => 'a file of its state may not grow', ENOSPC => 'its disk is full',
@@ -97,7 +96,7 @@ sub server {
 
 sub cage_less { return $_[0] =~ /ISOLATION_TOO_WEAK/ }
 
-# V is how TEMPLATE ends when what it makes cannot be kept, for CODE and SAYS.
+# Check that V is the end of TEMPLATE when the artifact cannot be kept, with CODE and SAYS.
 sub tells_all {
 	my ($v, $template, $code, $says, $name) = @_;
 	my ($status, $missing, $where) = @{$ends{$template}};
@@ -124,7 +123,7 @@ sub command_tells_all {
 	    || diag("status $r->{status}\nstdout: $r->{out}\nstderr: $r->{err}");
 }
 
-# A template's own tool, whose output is its own, says it in its text.
+# A template's own tool, whose output is free, has the failure in the text.
 sub own_tool_tells_all {
 	my ($c, $template, $says, $name) = @_;
 	my ($status, $missing) = @{$ends{$template}};
@@ -188,7 +187,7 @@ my @db_faults = map { my ($call, $errno, $where) = @$_;
     (map { ['fsync', $_, 'paddock.db'] } qw(ENOSPC EIO)),
 );
 
-# The same for all: what the server refuses, since it cannot record it.
+# Check the refusal of a run which the server cannot record.
 sub unrecorded {
 	my ($r, $says, $name) = @_;
 
@@ -256,7 +255,7 @@ sub rows_by {
 	fault($s, $db_faults[0]{line});
 	$c->run(echo => {n => 7}, mode => 'sync');
 	fault($s);
-	# nobody reads, nothing waits: it is the server that finds out
+	# without readers and waiting requests, the server must find out by itself
 	my $tries = 0;
 	ok(until_true('runs', sub { $tries++; succeeded($c->run(echo => {n => 8}, mode => 'sync')) }),
 	   "$way: it finds out itself that it can write again");
@@ -264,8 +263,8 @@ sub rows_by {
 
 # ---- limits ----
 
-# What two artifacts of 5 and 9 bytes meet: the manifest's limits, the limit that
-# is told, who can raise it, what is kept.
+# Two artifacts of 5 and 9 bytes: the manifest's limits, the named limit, the person who can
+# raise the limit, the kept artifact.
 my $author = qr/^the template's author: limits\./;
 my @limits = (
     ['maxArtifacts', {maxArtifacts => 1}, 'artifacts', $author, 'a.txt'],
@@ -323,7 +322,7 @@ sub tells_limit {
 	   "$name ends as it should, and says who can raise what") || diag(json_of($v));
 }
 
-# A program that does not look at what its writes say.
+# A program which ignores the results of its writes.
 sub a_full_work {
 	my $s = Paddock->new(templates => {
 		cuts => sh('head -c 100000000 /dev/zero >out/big 2>/dev/null; echo 1',
@@ -344,7 +343,7 @@ sub a_full_work {
 
 # ---- file systems ----
 
-# The state has a file system of its own: 24 MiB, of which nothing is kept back.
+# The state is on a file system of 24 MiB, without a reserve.
 sub mounted {
 	my $root = Paddock::fresh_root();
 	my %big = (keeps => lua('return run.artifact{name = "a", data = ("x"):rep(1 << 20)}'),
@@ -382,8 +381,8 @@ sub mounted {
 	unlink "$inside/filler";
 	is($c->run_sync('keeps')->{status}, 'succeeded', '  and with room again it is kept');
 
-	# a file system with open files cannot be made read-only from outside: what
-	# is opened from now on is
+	# a file system with open files cannot be made read-only from outside: only files
+	# opened later are affected
 	my $in = sub { system('nsenter', '-t', $s->{pid}, '-m', @_) };
 	ok(!$in->('mount', '--bind', "$root/state", "$root/state") && !$in->('mount', '-o', 'remount,bind,ro', "$root/state"),
 	   'it becomes read-only');

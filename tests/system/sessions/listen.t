@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# listen.t - subscriptions/listen of MCP 2026-07-28: what a client asked to be told,
-# and nothing else, until one of both ends.
+# listen.t - subscriptions/listen of MCP 2026-07-28: a client gets exactly the wanted
+# notifications, until client or server end the listen.
 use lib 'tests/lib';
 use Paddock;
 
@@ -20,7 +20,7 @@ sub modern {
 				      "$META/clientCapabilities" => { %caps } } };
 }
 
-# A request that listens to FILTER; its id.
+# Send a request which listens to FILTER; returns the id.
 sub listen_to {
 	my ($p, $filter, $id, %caps) = @_;
 
@@ -29,7 +29,7 @@ sub listen_to {
 
 sub id_of { return $_[0]{params}{_meta}{"$META/subscriptionId"} }
 
-# What was said to request ID so far, taken.
+# Take the messages for request ID so far.
 sub of {
 	my ($p, $id) = @_;
 	my $is = sub { json_of(id_of($_[0])) eq json_of($id) };
@@ -39,7 +39,7 @@ sub of {
 	return @mine;
 }
 
-# The first that is said to it: what is honoured.
+# The first message for a request: the honoured filter.
 sub acknowledged {
 	my ($p, $id) = @_;
 	my @got;
@@ -61,7 +61,7 @@ sub listening {
 
 sub cancel { my ($p, $id) = @_; return $p->notify('notifications/cancelled', { requestId => $id }) }
 
-# The methods of what is said to ID, once there are N.
+# The methods of the messages for ID, once there are N.
 sub methods_of {
 	my ($p, $id, $n) = @_;
 	my @got;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# list_task_templates of much more than the loop prints at a time: it is whole,
-# also when others are served, calls are cancelled, clients go or templates are
-# reloaded between its pieces.
+# list_task_templates with far more text than the loop prints at a time: the answer is
+# whole, also when other clients are served, calls are cancelled, clients leave or templates
+# are reloaded between the pieces.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# notifications.t - what a client is told unasked: what its runs log, and that what
-# it subscribed to, or a list, has changed.
+# notifications.t - notifications to a client: log messages of its runs, and changes of
+# subscribed resources and lists.
 use lib 'tests/lib';
 use Paddock;
 use Time::HiRes qw(time);
@@ -80,7 +80,7 @@ sub subscribe { return $p->call('resources/subscribe', { uri => $_[0] }) }
 sub unsubscribe { return $p->call('resources/unsubscribe', { uri => $_[0] }) }
 sub text { return $p->call('resources/read', { uri => $_[0] })->{result}{contents}[0]{text} // '' }
 
-# What URI says, once a notification has come after which CODE likes it.
+# The text of URI, read after a notification, once CODE accepts the text.
 sub text_once {
 	my ($uri, $code) = @_;
 

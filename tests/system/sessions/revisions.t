@@ -1,14 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Whatever a client of an older revision of MCP hears has the members that its
-# revision has, and none that came later.
+# Messages to a client of an older revision of MCP have the members of the revision, and no
+# later members.
 use lib 'tests/lib';
 use Paddock;
 
 my @revisions = qw(2024-11-05 2025-03-26 2025-06-18 2025-11-25);
 
-# Members by kind, and since when; a member that is an object, or a list of
-# them, names its kind after a colon, "any" for whatever its author put there.
+# Members by kind, and the first revision; for a member which is an object, or a list of
+# objects, a colon precedes the kind; "any" stands for free contents.
 my %since = (
 	initialize => {'2024-11-05' => [qw(protocolVersion capabilities:capabilities serverInfo:info instructions _meta:any)]},
 	capabilities => {'2024-11-05' => [qw(experimental:any logging:any prompts:lists resources:lists tools:lists)],
@@ -47,7 +47,7 @@ my %since = (
 my %types = (text => '2024-11-05', image => '2024-11-05', resource => '2024-11-05', audio => '2025-03-26',
 	     resource_link => '2025-06-18');
 
-# What of V, of KIND, REVISION does not have.
+# The members of V, of KIND, unknown to REVISION.
 sub unknown {
 	my ($v, $kind, $revision, $at) = @_;
 	my %known = map { my ($k, $of) = split /:/; ($k => $of // '') }

@@ -1,12 +1,12 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A client that comes while the cage is measured: it is greeted, and nothing more
-# before it is known that runs would be caged.
+# A client which connects while the server measures the cage: the client gets the greeting,
+# but no more before the cage is known to work.
 use lib 'tests/lib';
 use Paddock;
 use File::Copy qw(copy);
 
-# Workers begin once there is a file "go"; those that it names a program for are it.
+# Workers start once a file "go" exists, which names the program to run.
 sub slow {
 	my $s = Paddock->new(templates => {echo => lua('return inputs')}, idle => 1);
 	my $dir = "$s->{root}/build";

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Clients that are broken, or mean to break the server.
+# Broken clients, and clients which attack the server.
 use lib 'tests/lib';
 use Paddock;
 use Fcntl;
@@ -269,7 +269,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->{deaf} = 1;
 	$s->send_raw(join '', map {
 		qq({"jsonrpc":"2.0","id":"d$_","method":"tools/list"}\n) } 1 .. $n);
-	# it sleeps, with more to read than it takes: it waits for us
+	# the server sleeps with unread input: the server waits for the client
 	my $calm = 0;
 	until_true('the server to stop reading', sub {
 		$s->turn(1);
@@ -287,7 +287,7 @@ sub pour { # COUNT times a megabyte of TEXT
 			$got++ if $_[1] =~ /"id":"d\d+","result":/;
 			$bytes += length $_[1];
 		};
-		# on a busy machine all take longer than one may
+		# on a busy machine the whole takes longer than one wait
 		for (my $more = 1000; $more <= $n; $more += 1000) {
 			last unless $s->wait_for('more answers', sub { $got >= $more });
 		}
@@ -333,8 +333,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	like($s->log_text, qr/output=closed/, 'the log says why');
 }
 
-# STDIN and STDOUT are what the server gets; then its exit status, and what
-# it wrote.
+# Run a server with STDIN and STDOUT; the exit status, and the output.
 sub run_with {
 	my ($in, $out, %o) = @_;
 	my $s = server(stdin => $in, stdout => $out, %o);

@@ -153,7 +153,7 @@ for (@knows) {
 	     ['very long', 'QUFB' x 1000], ['an object', {}]) {
 		my $a = $s->call('tools/list', {cursor => $_->[1]});
 
-		# null is what some clients send for none
+		# some clients send null for a missing cursor
 		if ($_->[0] eq 'null') {
 			ok(exists $a->{result} || $a->{error}{code} == -32602,
 			   'a null cursor is none, or refused');

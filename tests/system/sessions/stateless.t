@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Results of MCP 2026-07-28 say of what kind they are, how long they hold and whose
-# they are; a request hears of logs when it asks for them; schemas fetch nothing.
+# Results of MCP 2026-07-28 name the kind, the lifetime and the scope; a request gets log
+# messages when asked for; schemas fetch no document.
 use lib 'tests/lib';
 use Paddock;
 use Stateless;
@@ -79,7 +79,7 @@ for (['server/discover', {}], ['tools/list', {}], ['prompts/list', {}], ['resour
 
 # ---- 9: logs for who wants them ----
 
-# What a call hears of logs, before its answer.
+# The log messages of a call, before the answer.
 sub heard {
 	my ($meta) = @_;
 

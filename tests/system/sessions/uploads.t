@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Files over a stream of lines: a client is told to send bytes, and they become an
-# artifact of its own; an artifact's bytes follow an answer. What is wrong is told,
-# and the lines go on.
+# Files over a stream of lines: the server asks a client for bytes, which become an artifact
+# of the client's; an artifact's bytes follow an answer. Errors are reported, and the lines
+# go on.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -29,7 +29,7 @@ sub put {
 	return told($s, $a->{result}{uploadId});
 }
 
-# The bytes that follow the answer; they are no lines.
+# Read the bytes after the answer, which are no lines.
 sub bytes_of {
 	my ($s, $id, %o) = @_;
 	my $take = \&Paddock::take_lines;
@@ -50,7 +50,7 @@ sub bytes_of {
 	return $bytes;
 }
 
-# It has no room in memory for what it is given, and leaves a part of that.
+# The program has too little memory for the given file, and leaves a part of the file.
 my $SUMS = "#!/bin/bash\ncat >/dev/null; head -c 4000000 in/large >out/part; wc -c <in/large\n";
 my $s = Paddock->new(templates => {sums => {program => $SUMS, %SCHEMA, limits => {maxMemoryBytes => 24 << 20}}, takes => {code => $LUA, %SCHEMA}}, env => {}, config => "[limits]\nartifact_ttl_ms = 3600000\n" .
     "[requestor \"me\"]\nuid = $>\nartifact_bytes = 80M\n");
@@ -112,8 +112,9 @@ like($s->call('paddock/deleteRuns', {runIds => ['x' x 63 . "\x{fc}"]})->{result}
 	like($answers[1]{error}{message}, qr/another file is on its way by this connection/, '…and no bytes are promised of the other');
 }
 
-# ---- one that is deleted while it is asked for ----
-# Read and delete the artifact ID, in the order of METHODS: how many bytes came, or the error.
+# ---- a deletion during a read ----
+# Read and delete the artifact ID, in the order of METHODS: the number of bytes, or the
+# error.
 sub read_beside_delete {
 	my ($s, $id, @methods) = @_;
 	my %params = ('paddock/readArtifact' => {artifactId => $id}, 'paddock/deleteArtifacts' => {artifactIds => [$id]});

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A server whose record is in PostgreSQL: what it says of a database that it cannot
-# use, what it survives, and what another server sees.
+# A server with the record in PostgreSQL: the errors for an unusable database, recovery, and
+# the view of another server.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -21,7 +21,7 @@ sub server { return Paddock->new( templates => \%templates, config => "[limits]\
 
 # ---- a daemon that cannot use it ----
 
-# Exit status and what was said by a daemon with [store] url = URL.
+# The exit status and output of a daemon with [store] url = URL.
 sub daemon {
 	my ($url) = @_;
 	my $root = Paddock::fresh_root();
@@ -80,7 +80,7 @@ sub daemon {
 	is( $s->ended($on)->{status}, 'canceled', '  and what ran goes on, to its end' );
 	is( $s->tool('list_task_runs')->{view}{total}, 3, '  nothing is there twice' );
 
-	# another machine: its own state folder, and the same database
+	# a second machine: a state folder of its own, and the same database
 	my $t = Paddock->new( templates => \%templates, config => "[limits]\nmax_concurrent_runs = 3\n[store]\nurl = $url\n" );
 	$t->init;
 	same_json( $t->get_less_node( $v->{runId} ), $v, 'another server on it sees the same run' );
@@ -91,7 +91,7 @@ sub daemon {
 	is( $s->ended($on)->{status}, 'canceled', '  and may end it' );
 	$t->stop;
 
-	# one of the database's processes crashes, so all of it begins anew
+	# a crash of one process of the database, which then restarts as a whole
 	$on = $s->run_async( nap => { ms => 200, n => 9 } );
 	my ($backend) = postgres_sql( 'SELECT pid FROM pg_stat_activity'
 		. ' WHERE pid <> pg_backend_pid() AND application_name = current_schema() LIMIT 1', $url );
@@ -100,7 +100,7 @@ sub daemon {
 	until_true( 'a run after that', sub { ( $s->run_sync( nap => { ms => 1, n => 10 } )->{result} // 0 ) == 10 } );
 	same_json( $s->get($on)->{status}, 'succeeded', '  and is there afterwards' );
 
-	# taken for dead: it may not write over what another has made of its runs
+	# taken for dead: the server may not overwrite the new state of its runs
 	$on = $s->run_async('doze');
 	$s->saying( $on, 'dozing' );
 	postgres_sql( 'DELETE FROM node', $url );

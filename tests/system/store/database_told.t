@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What is told of a database that is a server: before a start (paddockd --check), by
-# readyz, and by "paddock status" and "paddock doctor".
+# Reports about a database server: before a start (paddockd --check), by readyz, and by
+# "paddock status" and "paddock doctor".
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -16,7 +16,7 @@ my $PASSWORD = 'n0b0dys';
 
 # ---- before a start ----
 
-# Exit status and what paddockd --check says with [store] url = URL.
+# The exit status and output of paddockd --check with [store] url = URL.
 sub check {
 	my ($url) = @_;
 	my $root = Paddock::fresh_root();
@@ -84,8 +84,9 @@ for my $what (qw(status doctor)) {
 ( $status, $said ) = check($url);
 like( $said, qr/PostgreSQL \d+\.\d+, schema \d+, .*nodes that live: 1$/m, 'so does --check, beside a server that uses it' );
 
-# it goes: what was told last stays, and that it is not reached. Nobody gets in before
-# the connections end, since who is quick would be back otherwise.
+# the database goes away: the last known facts stay, and the database is reported
+# unreachable. Logins are denied before the connections end, since a quick client would
+# reconnect otherwise.
 postgres_sql( 'BEGIN; ALTER ROLE paddock NOLOGIN; COMMIT; SELECT pg_terminate_backend(pid) FROM pg_stat_activity'
 	. ' WHERE pid <> pg_backend_pid() AND application_name = current_schema()', $url );
 my $r = until_true( 'that it is not reached', sub { my $r = readyz(); $r->{json}{database}{reachable} ? undef : $r } );

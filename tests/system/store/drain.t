@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Several servers on one database, of which one is asked to end: what is about to begin
-# there, and what rests there before its next attempt, is begun by another, and nothing
-# of that is interrupted.
+# Several servers with a common database, of which a server is asked to end: the other
+# server starts the runs which were about to start there, or were resting before the next
+# attempt, and no run is interrupted.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -32,8 +32,7 @@ sub server {
 }
 sub database { return postgres_url( 'drain' . $n++ ) }
 
-# From now on no row of URL's comes to say of a run that waited that it runs, until the
-# code that this gives is called.
+# Block updates of URL's rows from waiting to running until the returned code is called.
 sub held_beginnings {
 	my ($url) = @_;
 
@@ -128,7 +127,7 @@ for ( [ 60_000, qr/drain=started/, 'and drains' ], [ 1, qr/drain=timeout/, 'and 
 	is( ( postgres_sql( 'SELECT count(*) FROM queue', $url ) )[0], 3, '  and all of it waits for the next' );
 	$s->stop;
 
-	# what another runs
+	# a run on the second server
 	my $other = server( $url, max_concurrent_runs => 4 );
 	my $d     = $other->client->greeted;
 	my $far   = $d->run_async('doze');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# paddockd --import: a state of SQLite's in PostgreSQL, with each kind of row, once
-# and whole; what keeps it from that is said, and then nothing was copied.
+# paddockd --import: a state of SQLite copied to PostgreSQL, with each kind of row, once and
+# whole; an error names the obstacle, and then no row was copied.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -31,7 +31,7 @@ is( $s->fetch( 'DELETE', "/artifacts/$id[1]", {%ADA} )->{status}, 204, 'an uploa
 my $on = $bob->run_async('doze');
 until_true( 'a run that goes on', sub { ( $bob->get($on)->{status} // '' ) eq 'running' } );
 
-# Exit status and what was said.
+# The exit status and the output.
 my $config = Paddock::fresh_root() . '/import.conf';
 sub config_of { write_file( $config, "[store]\nurl = $_[0]\n" . ( $_[1] // '' ) ) }
 sub import_of {
@@ -48,7 +48,7 @@ is( $status, 69, 'a state on which a server lives is not imported' );
 like( $said, qr{^paddockd: nothing was imported: \Q$state\E: a server lives on this state \(inst_\w+\); end it}, '  as is said' );
 kill KILL => $s->{pid}; # so that a run is left as it was
 $s->wait_exit;
-# one that had ended, and was not moved to the others yet
+# an ended run which was still staged
 my $late = $made->{runId} =~ s/.{6}\z/zzzzzz/r;
 qx{python3 -c 'import sqlite3, sys
 c = sqlite3.connect(sys.argv[1])
@@ -101,7 +101,7 @@ is( $status, 0, '  with success' );
 ( $status, $said ) = import_of($state);
 is( "$status $said", "0 imported before: 7 runs and artifacts of $state are all there\n", 'a second time it is there already' );
 
-# Counters, and what they are when all rows are counted anew.
+# Counters, compared with new counts of all rows.
 my @counts = postgres_sql( 'SELECT requestor, template_id, status, n FROM counts WHERE n > 0 ORDER BY 1, 2, 3', $url );
 is_deeply( \@counts, [ postgres_sql( 'SELECT requestor, template_id, status, count(*) FROM runs GROUP BY 1, 2, 3 ORDER BY 1, 2, 3', $url ) ], 'runs are counted as they are' );
 is_deeply( [ postgres_sql( 'SELECT requestor, artifact_bytes, row_bytes FROM usage ORDER BY 1', $url ) ], [ postgres_sql( 'SELECT q, coalesce((SELECT sum(size) FROM artifacts WHERE requestor = q AND gone = 0), 0),'

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Limits of a requestor's hold for all servers on one database together: runs at a
-# time, calls a second, CPU time of an hour, bytes of artifacts.
+# Limits of a requestor hold for all servers with one database together: runs at a time,
+# calls a second, CPU time of an hour, bytes of artifacts.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -61,7 +61,7 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 	my @naps = map { ( $cx->run_async( nap => { n => $_ } ), $cy->run_async( nap => { n => $_ } ) ) } 1 .. 10;
 	is( scalar( grep { $cx->ended($_)->{status} eq 'succeeded' } @naps ), 20, 'many short ones of both all end' );
 
-	# one that dies gives back what it had
+	# a server which dies gives back its share
 	@first = map { $cx->run_async('doze') } 1 .. 3;
 	$cx->saying( $_, 'dozing' ) for @first;
 	$x->kill9;
@@ -158,7 +158,7 @@ sub running { my ($c) = @_; return $c->tool( list_task_runs => { status => 'runn
 		sub { ( postgres_sql( 'SELECT count(*) FROM share WHERE rate > 0', $url ) )[0] == 2 } );
 	my ( $began, $good ) = ( time, 0 );
 
-	# The status that was asked for above counts, so that no call may be left at first.
+	# The status call above counts, so no call may be left at first.
 	for ( my $turns = 0; $turns < 30 || ( $good < 2 && time - $began < 60 ); $turns++ ) {
 		for my $c ( $cx, $cy ) {
 			my $r = $c->call( 'tools/list' );

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A database that wants a password: by password_file, PGPASSFILE and a service file. It is
-# in nothing that is said.
+# A database with a password: by password_file, PGPASSFILE and a service file. No output
+# contains the password.
 use lib 'tests/lib';
 use Paddock;
 
@@ -23,10 +23,11 @@ my ($hba)    = postgres_sql('SHOW hba_file');
 postgres_sql("SET password_encryption = 'scram-sha-256'; CREATE ROLE ada LOGIN PASSWORD '$PASSWORD'; ALTER SCHEMA @{[$url =~ /application_name=(\w+)/]} OWNER TO ada");
 postgres_sql("COPY (SELECT 'local all ada scram-sha-256' UNION ALL SELECT 'local all all trust') TO '$hba'; SELECT pg_reload_conf()");
 $url =~ s{//paddock@}{//ada@};
-# the server reads its rules when it comes to that
+# PostgreSQL reads the new rules a moment later
 until_true( 'the rules', sub { open my $out, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', Postgres::psql($url), '-w', '-c', 'SELECT 1' or die; join( '', <$out> ) =~ /no password/ } );
 
-# What a start, the configuration and a check say; $ended: with what the start ended.
+# The output of a start, of the configuration and of a check; $ended: the exit status of the
+# start.
 my $ended;
 sub start_of {
 	my ( $lines, %env ) = @_;

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A pooler before the database: one that gives each transaction another session is told
-# of at the start, in plain words; with one that keeps a session for a client all works.
+# A pooler before the database: a pooler which gives each transaction another session is
+# reported at the start, in plain words; with a pooler which keeps a session for a client,
+# everything works.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;

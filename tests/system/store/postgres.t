@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The unit tests of the store, and the system tests that depend on it, once more with
-# PostgreSQL: ON_POSTGRES in the Makefile lists them. Two at a time; one database serves
-# all, since each state folder has a schema of its own there.
+# The unit tests of the store, and the dependent system tests, run again with PostgreSQL:
+# ON_POSTGRES in the Makefile lists the tests. Two run at a time; one database serves all,
+# since each state folder has a schema of its own.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -37,7 +37,7 @@ sub begin {
 	$running{$pid} = [ $test, $out, time ];
 }
 
-# TAP that says all is well: a plan that is kept, or a reason to skip.
+# Is the TAP good: a complete plan, or a reason to skip?
 sub is_well {
 	my @said = @_;
 	my $done = grep { /^ok / } @said;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# postgres_hostile.t - what speaks PostgreSQL's protocol and answers what nobody
-# asked for: a start ends, and says that the database does not answer.
+# postgres_hostile.t - a server which speaks PostgreSQL's protocol and sends wrong answers:
+# a start of paddockd ends, and reports that the database does not answer.
 use lib 'tests/lib';
 use Paddock;
 use IO::Socket::INET;
@@ -18,7 +18,7 @@ END { if ($server && $$ == $owner) { my $status = $?; kill KILL => $server; wait
 sub message { my ($type, $body) = @_; return $type . pack('N', 4 + length $body) . $body }
 sub take { my ($c, $n) = @_; my $got = ''; while (length $got < $n) { read $c, $got, $n - length $got, length $got or return } return $got }
 
-# Who connects is let in, and gets ANSWER to its first query.
+# Accept a connection, and send ANSWER to the first query.
 sub serve {
 	my ($answer) = @_;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Several servers on one database: what waits at one is run by any that has room, in
-# an order that is fair over all; and what becomes of it when one of them goes.
+# Several servers on one database: any server with a free place runs the waiting runs, in an
+# order which is fair over all; and the waiting runs of a server which leaves.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -26,7 +26,7 @@ my %templates = (
 );
 my $n = 0;
 
-# A server of a machine of its own, which shares the database of URL.
+# A server on a machine of its own, with the common database of URL.
 sub server {
 	my ( $url, $slots, %o ) = @_;
 	my $limits = "[limits]\nmax_concurrent_runs = $slots\nmax_queued_runs = 200\ndrain_timeout_ms = 60000\n";
@@ -38,7 +38,7 @@ sub server {
 }
 sub database { return postgres_url( 'queue' . $n++ ) }
 
-# One that is full: its only place is taken by a run that does not end.
+# A full server: an endless run has the only place.
 sub full {
 	my ( $url, %o ) = @_;
 	my $s  = server( $url, 1, %o );
@@ -49,7 +49,7 @@ sub full {
 	return ( $s, $c, $on );
 }
 
-# Who watches RUN elsewhere has looked at it: it asks to be shown more.
+# Wait until a watcher of RUN elsewhere has looked again, and so asks for more.
 sub looked {
 	my ( $url, $run ) = @_;
 	my $until = sub { ( postgres_sql( "SELECT until_ms FROM mail WHERE run = '$run' AND kind = 2", $url ) )[0] // 0 };
@@ -59,7 +59,7 @@ sub looked {
 	return;
 }
 
-# The machine that has RUN is gone, and others see that by its heartbeat: as after a while.
+# The machine with RUN is gone, and other servers see the old heartbeat, as after a while.
 sub bury {
 	my ( $url, $s, $run ) = @_;
 
@@ -94,7 +94,7 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 		or diag( json_of($tool) );
 	is( $c->get($on)->{status}, 'running', 'what the full one runs is left to it' );
 
-	# what is told meanwhile
+	# progress meanwhile
 	my $told = $c->ask_run( told => {}, mode => 'sync', meta => { progressToken => 'p' } );
 	my $note = $c->told('notifications/progress');
 	is( $note->{params}{progress}, 1, 'progress of a run elsewhere is told here' );
@@ -228,7 +228,7 @@ sub started { my ($s) = @_; return $s->log_text =~ /run=(run_\w+) template=nap .
 		'what waited at a server that was killed is run by another' );
 	is( $d->ended($on)->{error}{errorCode}, 'RUN_INTERRUPTED', '  what it ran was interrupted' );
 
-	# who claimed it dies
+	# the server with the claim dies
 	my $third = server( $url, 1 );
 	my $e     = $third->client->greeted;
 	my $hold  = $e->run_async('doze');

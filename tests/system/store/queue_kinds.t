@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Runs that wait at one server and end at another: who waits for one has of it what there
-# is, whatever kind it is of; and which of them no other server begins.
+# Runs which wait at a server and end at a second server: a waiting client gets everything
+# about the run, for every kind of run; and the runs which no second server starts.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What survives kill -9, two servers at once: runs/recovery.t, on PostgreSQL.
+# Recovery after kill -9, two servers at once: runs/recovery.t, on PostgreSQL.
 use strict;
 use warnings;
 use lib 'tests/lib';

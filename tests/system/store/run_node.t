@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Which of several servers ran what has ended: told to who runs them, in the view of a
-# run and in lists, also when that server is gone; not to others, and not where the
-# record is SQLite's.
+# The node which executed an ended run: shown to operators, in the view of a run and in
+# lists, also when the server is gone; not to other requestors, and not where the record is
+# SQLite.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -36,7 +36,7 @@ sub paddock {
 	return join '', qx{$BUILD/paddock @args --socket $s->{socket} 2>&1};
 }
 
-# Client C and who uses the command at S are told that RUN was at NODE, or nothing.
+# Check that client C and the command at S show NODE for RUN, or no node.
 sub told {
 	my ( $s, $c, $run, $node, $name ) = @_;
 	my $view = $c->get($run);
@@ -115,7 +115,7 @@ sub told {
 	strays_gone();
 	$three->stop('the third stops');
 
-	# a schema of before, and the server that raises it
+	# an old schema, and the server which migrates the schema
 	my $url = postgres_url('ended');
 	postgres_sql( <<'SQL' =~ s/\n/ /gr, $url );
 ALTER TABLE runs DROP COLUMN node;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Tasks of MCP 2025-11-25, by the numbers of a checklist of its rules.
+# Tasks of MCP 2025-11-25, by the numbers in a checklist of the specification's rules.
 use lib 'tests/lib';
 use Paddock;
 use Task;
@@ -216,7 +216,7 @@ is(task_call($s, 'echo', {}, task => $_)->{error}{code}, -32602,
 
 # ---- 18: the result is what the call would have been answered ----
 
-# Both answers without what is of each run alone.
+# The answer without the parts which differ for each run.
 sub shape {
 	my ($r) = @_;
 	my $text = json_of({%$r{qw(content structuredContent isError)}});

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The Tasks extension of MCP 2026-07-28, by the numbers of a checklist of its rules,
-# and the same tasks in 2025-11-25.
+# The Tasks extension of MCP 2026-07-28, by the numbers in a checklist of the extension's
+# rules, and the same tasks in 2025-11-25.
 use lib 'tests/lib';
 use Paddock;
 use Task;
@@ -49,7 +49,7 @@ default_ttl_ms = $TTL
 task_after_ms = 0
 max_concurrent_runs = 50
 EOT
-# one that turns nothing into a task unless it has to
+# a server which makes a call a task only when required
 my $patient = Paddock->new(templates => \%templates, config => {task_after_ms => 3_600_000});
 
 sub run_args { my ($t, $i, %o) = @_; return {name => 'run_task_template', arguments => {templateId => $t, inputs => $i // {}, %o ? (options => \%o) : ()}} }
@@ -168,7 +168,7 @@ sub acknowledged {
 
 # ---- 16: tasks/get ----
 
-# What is of each run alone left out.
+# The answer without the parts which differ for each run.
 sub shape {
 	my ($r) = @_;
 	my $text = json_of({%$r{qw(content structuredContent isError resultType)}});
@@ -445,7 +445,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 
 	is($t->{status}, 'working', "another server's task is shown");
 	my $r = ext_call($other, 'tasks/update', {taskId => $id, inputResponses => {}});
-	# of several machines each passes them on
+	# with several machines, each passes the answers on
 	on_postgres() ? ok($r->{result}, '  and answers reach it by any') : is($r->{error}{code}, -32603, '  but takes its answers itself');
 	acknowledged(cancel($other, $id), '  and cancelled');
 	is(ext_over($other, $id)->{status}, 'cancelled', '  which both tell');

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The Tasks extension of MCP 2026-07-28 over HTTP: what closes a call and not its
-# task, statuses, whose tasks they are, and a session beside it.
+# The Tasks extension of MCP 2026-07-28 over HTTP: the close of a call without the end of
+# the task, statuses, owners of tasks, and a session beside the tasks.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -70,7 +70,7 @@ sub dozing {
 	my $t = ext_over($c, $c->call('tools/call', {name => 'large', arguments => {}})->{result}{taskId});
 	is(length $t->{result}{structuredContent}{text}, 300000, 'MCP26 16: a large result is in tasks/get');
 
-	# what it asks, by connections that know nothing of each other
+	# questions of a task, on unrelated connections
 	$id = $c->call('tools/call', {name => 'asks', arguments => {}})->{result}{taskId};
 	$t = ext_until($c, $id, 'to ask', sub { $_->{status} ne 'working' || $c->call('tasks/get', {taskId => $id})->{result}{inputRequests} });
 	my ($key) = keys %{$c->call('tasks/get', {taskId => $id})->{result}{inputRequests}};
@@ -79,7 +79,7 @@ sub dozing {
 	   'MCP26 17: an answer by another connection');
 	is(json_to(ext_over($c, $id)->{result}{content}[0]{text})->{hello}, 'Ada', '  is taken');
 
-	# whose they are
+	# owners of tasks
 	my $bob = knowing($s, 'bob');
 	$id = $c->call('tools/call', {name => 'asks', arguments => {}})->{result}{taskId};
 	until_true('it to ask', sub { ($key) = keys %{$c->call('tasks/get', {taskId => $id})->{result}{inputRequests} // {}} });
@@ -103,7 +103,7 @@ sub dozing {
 	is($c->call('tasks/cancel', {taskId => $id})->{result}{resultType}, 'complete', "a session's task is cancelled");
 	is(task_over($old, $id)->{status}, 'cancelled', '  which it sees');
 
-	# what was told is kept
+	# announced tasks are kept
 	my @ids = (dozing($c), dozing($c));
 	$s->kill9;
 	strays_gone();

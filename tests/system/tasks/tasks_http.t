@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Tasks over HTTP: which stream brings what, who gives up, whose they are.
+# Tasks over HTTP: the stream of each message, clients which give up, and owners of tasks.
 use lib 'tests/lib';
 use Paddock;
 use Http;
@@ -39,7 +39,7 @@ sub dozing {
 	is($c->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled', 'tasks/cancel');
 	is($c->answer($wait)->{error}{message}, 'Task was cancelled', 'wakes who waits on another connection');
 
-	# what is told unasked comes by the GET stream, and no other
+	# notifications come on the GET stream alone
 	$listen = $c->listen;
 	$id = start_task($c, 'steps', {}, meta => {progressToken => 'p'});
 	$wait = $c->request('tasks/result', {taskId => $id});
@@ -56,7 +56,7 @@ sub dozing {
 	is($told[0]{params}{_meta}{+RELATED}{taskId}, $id, 'MCP 19: progress names its task');
 	$listen->hang_up;
 
-	# another session, and another requestor
+	# a second session, and another requestor
 	$id = dozing($c);
 	my $again = $s->client('alice')->greeted;
 	my $other = $s->client('bob')->greeted;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Tasks over time: kill -9, restarts, races, pages while they come and go, and
-# requestors that are not the same.
+# Tasks over time: kill -9, restarts, races, pages while tasks come and go, and several
+# requestors.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -239,7 +239,7 @@ sub dozing {
 	my @ids = map { start_task($s, 'echo', {n => $_}) } 1 .. 2 * $PAGE + 50;
 	task_over($s, $_) for @ids;
 	my @all = map { $_->{taskId} } all_tasks($s);
-	# an id has its time by quarters of a millisecond, in which two may come
+	# an id has the time in quarters of a millisecond, and two ids may have the same
 	my @ticks = map { substr $_, 0, length('run_') + 10 } @ids;
 	same_json(\@ticks, [sort @ticks], 'MCP 22: ids are in the order of time');
 	@ids = sort @ids;

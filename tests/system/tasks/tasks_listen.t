@@ -27,7 +27,7 @@ my %templates = (
 
 my $next = 0;
 
-# A request that listens to tasks @IDS; its id.
+# Send a request which listens to the tasks @IDS; returns the id.
 sub listen_to {
 	my ($p, $capabilities, @ids) = @_;
 
@@ -35,7 +35,7 @@ sub listen_to {
 			   'tasks-' . $next++);
 }
 
-# What was said to request ID so far, taken: the params, without their _meta.
+# Take the messages for request ID so far: the params, without _meta.
 sub of {
 	my ($p, $id) = @_;
 	my $is = sub { ($_[0]{params}{_meta}{$SUBSCRIPTION} // '') eq $id };
@@ -58,7 +58,7 @@ sub listening {
 	return $id;
 }
 
-# What is told by ID until CODE likes the last of it.
+# The messages for ID, until CODE accepts the last.
 sub told_until {
 	my ($p, $id, $what, $code) = @_;
 	my @got;

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# grants.t - what a manifest asks for it has when the operator grants it: each
-# key asked for and not granted, granted to all, to one, to a package as it is;
-# before and after a reload, by root and by nobody, and none for a copy of what
-# ships.
+# grants.t - a template has a requested right when the operator grants the right: each key
+# requested and not granted, granted to all, to one template, to one package by digest;
+# before and after a reload, under root and nobody, and never for a copy of a shipped
+# template.
 use File::Temp;
 use lib 'tests/lib';
 use Paddock;
@@ -33,7 +33,7 @@ my %templates = (
 );
 my %user = as_root() ? (root => undef, nobody => 65534) : (me => undef);
 
-# Asked, and not granted: the code, the key, and the line that would.
+# Requested, and not granted: the code, the key, and the line which would grant the right.
 my @missing = (
     [tabs => 'tools', ['create_tab', 'navigate'],
      'tabs asks for the tools create_tab navigate, which are not granted; the operator can grant them, ' .
@@ -140,13 +140,13 @@ subtest 'a grant of another' => sub {
 	$s->stop;
 };
 
-# A reload: what had begun goes on, what begins then is refused.
+# A reload: begun runs go on, later runs are refused.
 subtest 'taken back' => sub {
 	my $config = "[limits]\nmax_concurrent_runs = 1\n";
 	my $grant = "[grant \"waits\"]\nread_paths = $room/data\n";
 	my $s = Daemon->new(config => $config . $grant, templates => {%templates, waits => {
 		program => "#!/bin/sh\necho '{\"step\":{\"name\":\"a\",\"state\":\"running\"}}' >&3\ncat $room/data/file >o\nwhile [ ! -e $room/other/go ]; do :; done\necho '{\"step\":{\"name\":\"a\",\"state\":\"succeeded\"}}' >&3\necho 7\n",
-		# with locks it has the host's own inodes, and so sees what is new there
+		# with locks the template has the host's own inodes, and so sees new files
 		permissions => {locks => JSON::PP::true, readPaths => ["$room/data", "$room/other"]}}});
 	(my $c = $s->client)->init;
 	is_refused($c, 'waits', 'not all is granted');
@@ -178,7 +178,7 @@ subtest 'taken back' => sub {
 	unlink "$room/other/go";
 };
 
-# What fails before it begins keeps nobody waiting who is behind it.
+# A run which fails before the start delays no run behind.
 subtest 'taken back, and others behind' => sub {
 	my $config = "[limits]\nmax_concurrent_runs = 1\n";
 	my $s = Daemon->new(templates => {%templates, doze => lua('while true do run.sleep(60000) end')},
@@ -217,7 +217,7 @@ subtest 'by digest' => sub {
 	$s->stop;
 };
 
-# What ships has its grants by its folder, and by nothing that others can make.
+# Shipped templates have grants by their folder, and by nothing which others can forge.
 subtest 'what ships' => sub {
 	my $from = "$TOP/etc/templates/batch_extract_pages";
 	my $s = Paddock->new(idle => 1);
@@ -242,8 +242,8 @@ subtest 'what ships' => sub {
 	ok($lists->("$s->{root}/links")->{missing}, 'a link to the copy is the copy');
 };
 
-# Each sees of a grant what its template asks for; hosts are the operator's
-# names, for who is trusted as local.
+# A view of grants has the rights which the template requests; hosts have the operator's
+# names, for local requestors.
 subtest 'who is told' => sub {
 	my %token = (near => 'n' x 43, far => 'f' x 43);
 	my $s = Http->new(config => "[grant \"tabs\"]\ntools = all\nhosts = intranet.corp 10.0.0.0/8\n" .
@@ -346,7 +346,7 @@ subtest 'the command' => sub {
 	ok(!(grep { $_->{templateId} eq 'plain' } @{json_to($r->{out})->{notGranted}}), 'in JSON, too');
 };
 
-# What a hostile package says is not taken for lines to copy.
+# Text of a hostile package never looks like lines to copy.
 subtest 'hostile names' => sub {
 	my $cli = Cli->new(templates => {});
 	my $m = {templateId => 'evil', version => '1.0.0', name => 'e', description => 'd',

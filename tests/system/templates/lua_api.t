@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What a Lua template can do, as a client sees it.
+# The functions of Lua templates, as seen by a client.
 use utf8;
 use lib 'tests/lib';
 use Paddock;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Code that a client sends is run by the templates for it: what it printed, how
-# it ended, where it failed, what it left; and nothing of another run is there.
+# Templates which run a client's code: the output, the end, the place of an error, the
+# files; and no data of another run.
 use utf8;
 use lib 'tests/lib';
 use Paddock;
@@ -23,7 +23,7 @@ $s->init;
 
 sub code { my ($tool, $code, %more) = @_; return $s->tool($tool => {code => $code, %more})->{view} // {} }
 
-# what each language needs for one and the same
+# the same test code in each language
 my %say = (
     run_python => {odd => "import sys\nprint(open('.d/-a b[ü] \"c\" \\'d\\'').read(), open('.stdin').read(), sys.stdin.read())",
 		   segfaults => "import os\nprint('o')\nos.kill(os.getpid(), 11)", much => "for i in range(20000):\n    print(f'ä{i + 1}')",
@@ -106,7 +106,8 @@ for my $tool (sort keys %say) {
 		is("@late", '124 124 124 124 124 124', "$tool: code that has no time at all is ended, too");
 		is(code($tool, $say->{waits}, timeoutMs => 1)->{stderr}, "ended after 1 ms, which is its timeoutMs\n", "$tool: ... and that is said");
 		is_deeply([@{code($tool, $say->{segfaults})}{qw(stdout stderr exitCode)}], ["o\n", "ended by SIGSEGV\n", 139], "$tool: a signal that ended it has its name");
-		# the beginning and the end of much, with no character cut, and all of it as an artifact
+		# the beginning and the end of a long output, with no character cut, and the
+		# whole as an artifact
 		my $much = $s->tool($tool => {code => $say->{much}});
 		my ($uri) = map { $_->{uri} } grep { ($_->{name} // '') eq 'stdout.txt' } @{$much->{content}};
 		my $whole = join '', map { "ä$_\n" } 1 .. 20000;
@@ -184,7 +185,7 @@ for my $tool (sort keys %ends) {
 
 		is($e->{errorCode}, 'RUN_TIMEOUT', "$tool: code that its run's time ended");
 		like($e->{details}{log}, qr/info stdout: begin\n/, "$tool: ... has what it had printed in the details");
-		# the kernel ends the code alone, or the run with it
+		# the kernel ends the code alone, or the whole run
 		$e = $s->run($tool, {code => $grows}, mode => 'sync')->{view} if defined $grows;
 		like(json_of($e->{error} ? $e->{error}{details}{log} : $e->{result}{stdout}), qr/begin/, "$tool: ... as has code that its memory ended") if defined $grows;
 	}

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# paddock template build: the same lock gives the same files, nothing that is
-# fetched is executed, and what is there stays when it fails. All comes from an
-# index and a registry of the test's own (index.py), some of which is hostile.
+# paddock template build: the same lock gives the same files, no fetched file is executed,
+# and existing files stay after a failure. An index and a registry of the test (index.py)
+# serve all files, some of them hostile.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -173,8 +173,8 @@ SKIP: {
 
 # ---- a tool that is hostile itself ----
 
-# As npm it tries what no build may do, and leaves what came of it; by the name
-# of the package, something that is no plain file.
+# In place of npm, try acts forbidden in a build, and leave the results; by the name of the
+# package, a file which is not plain.
 my $evil = <<'PERL';
 #!/usr/bin/perl
 use Socket;

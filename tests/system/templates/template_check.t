@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# template_check.t - "paddock template check": all that is wrong with a package,
-# at once, each by its place; by root and by nobody; what ships and what the
-# manual shows is good; and a hostile package is looked at without harm.
+# template_check.t - "paddock template check": all faults of a package at once, each with
+# its place; as root and as nobody; shipped templates and the manual's examples are valid;
+# and a hostile package does no harm.
 use Encode qw(encode decode);
 use lib 'tests/lib';
 use Paddock;
@@ -17,8 +17,8 @@ my $smallest = '"version": "1.0.0", "name": "n", "description": "d"';
 
 chmod 0755, $cli->{root}, $cli->{here};
 
-# The package NAME of FILES; template.json unless it is among them: program
-# when it has a main, else Lua, and more MEMBERS of the manifest.
+# The package NAME with FILES; template.json unless among the files: a program when the
+# package has a main, else Lua, and more MEMBERS of the manifest.
 sub package_of {
 	my ($name, $members, %files) = @_;
 	my $type = exists $files{main} ? '"program", "entry": "main"' : '"lua"';
@@ -35,8 +35,8 @@ sub package_of {
 
 sub check { my ($name, @more) = @_; return $cli->run(['template', 'check', $name, @more]) }
 
-# Its faults are exactly these: "file:line:column: severity: text", as one
-# reads them; and in JSON they are the same.
+# Check that the faults are exactly the given: "file:line:column: severity: text", as
+# printed; and the same in JSON.
 sub finds {
 	my ($name, $what, @want) = @_;
 	my $errors = grep { / error: / } @want;

@@ -1,7 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The templates that ship: their own tests, and their results beside those of
-# programs that others trust.
+# The shipped templates: their own tests, and results compared with trusted programs.
 use lib 'tests/lib';
 use Paddock;
 use Artifact;
@@ -31,8 +30,8 @@ for my $dir (sort glob "$SHIPPED/*") {
 
 # ---- schemas that clients refuse ----
 
-# Ajv of draft 7 fails on "$schema" of 2020-12, which is the default anyway;
-# hosts of models leave out a tool with a combinator at its schema's top.
+# Ajv of draft 7 fails on "$schema" of 2020-12, which is the default anyway; hosts of models
+# drop a tool with a combinator at the top of the schema.
 for my $path (glob "$SHIPPED/*/template.json") {
 	my $m = json_to(read_file($path));
 	my @found = map { my $which = $_;
@@ -48,7 +47,7 @@ my $s = Paddock->new(dirs => [$SHIPPED], idle => 1);
 with_threshold($_) for 0.0, 0.75, 1.0;
 $s->start->init;
 
-# check_records once more, by another name and with another THRESHOLD.
+# check_records again, with another name and another THRESHOLD.
 sub with_threshold {
 	my ($threshold) = @_;
 	my $m = json_to(read_file("$SHIPPED/check_records/template.json"));
@@ -60,7 +59,7 @@ sub with_threshold {
 	write_file("$to/main.lua", read_file("$SHIPPED/check_records/main.lua"));
 }
 
-# One line of output for many cases; the first few of those that are WRONG.
+# A single test for many cases; the first few of the WRONG cases.
 sub none_wrong {
 	my ($wrong, $name) = @_;
 	my @few = @$wrong > 3 ? @$wrong[0 .. 2] : @$wrong;
@@ -71,7 +70,7 @@ sub none_wrong {
 		    map { substr $_, 0, 2000 } @few);
 }
 
-# Standard output and error of a program, and its exit status.
+# The stdout and stderr of a program, and the exit status.
 sub output_of {
 	my (@command) = @_;
 	my $pid = open my $out, '-|' // die "fork: $!\n";
@@ -137,7 +136,7 @@ sub random_pair {
 # Text of bytes as characters, for JSON.
 sub characters { my ($t) = @_; utf8::decode($t); return $t }
 
-# What is wrong with what the run VIEW says of A and B.
+# The faults of the run VIEW about A and B.
 sub judge_diff {
 	my ($view, $a, $b, $context) = @_;
 	my $r = $view->{result} // return ('no result: ' . json_of($view));

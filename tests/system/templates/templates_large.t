@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The templates that ship, on as much as they are made for.
+# The shipped templates with the largest intended inputs.
 use lib 'tests/lib';
 use Paddock;
 use Artifact;
@@ -19,7 +19,7 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"],
 
 # ---- log_digest ----
 
-# What goes into a log, and what comes of it.
+# The contents of a log, and the expected result.
 my @paths = (map { "/item/$_" } 1 .. 5000), map { "/page/$_.html" } 1 .. 200;
 my @clients = map { join '.', 10, $_ >> 16, $_ >> 8 & 255, $_ & 255 }
     map { $_ * 7919 } 1 .. 2000;
@@ -31,7 +31,7 @@ my %want = (lines => $LINES, parsed => 0, bytes => 0, distinctExact => true,
 	    bucket => 'hour', statuses => {}, classes => {}, methods => {});
 my (%requests, %errors, %of_client, %hours, %latencies, @unparsed, $last);
 
-# One line more, as JSON has it within a string, counted.
+# Add a line, as JSON has the line within a string, and count the line.
 sub log_line {
 	my ($n) = @_;
 	my $junk = rand() < 0.001;
@@ -66,8 +66,7 @@ sub log_line {
 	    "$status $size \\\"-\\\" \\\"agent/1.0 (test)\\\" $ms\\n";
 }
 
-# "27/Oct/2024:03:34:00 +0000": all is of that day. Lines of one minute follow
-# each other.
+# "27/Oct/2024:03:34:00 +0000": the log is of one day. Lines of one minute are adjacent.
 my ($minute, $minute_text) = (-1);
 sub stamp {
 	my ($at) = @_;

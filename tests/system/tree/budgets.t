@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The table of budgets in SECURITY.md: each system call that any filter lets by,
-# and each command and option of those that have many, is in one row of it, which
-# says what of the kernel it takes and what bounds that. What a filter lets by
-# is read from its golden table, which t_filter_table compares with the filter.
+# The table of budgets in SECURITY.md: each system call which any filter allows, and each
+# command and option of calls with many, is in one row, which names the used kernel resource
+# and the bound. The golden tables have the allowed calls; t_filter_table compares the
+# golden tables with the filters.
 use lib 'tests/lib';
 use Paddock;
 
@@ -14,13 +14,13 @@ for my $golden (glob 'tests/unit/sandbox/golden/filter_*.txt') {
 	for (split /\n/, read_file($golden)) {
 		my ($name, $says) = /^x86_64\s+(\S+)\s+(.*)/ or next;
 
-		# a program's forbidden calls are reported, and the end of its run
+		# a program's forbidden calls are reported, and so is the end of the run
 		next if $name eq '(others)' || $says !~ /ALLOW|ERRNO\(0\)/;
 		push @{$allowed{$name}}, $golden;
 	}
 }
 
-# …and by commands, as the filters' sources name them.
+# ... and by commands, as named in the filters' sources.
 my %commands = (fcntl => 'F_', prctl => 'PR_', ioctl => '(?:TC|TIOC|FIO|SECCOMP_)', setsockopt => '(?:SO|TCP|IP|IPV6|NETLINK)_');
 my %command;
 
@@ -37,7 +37,8 @@ for my $source (glob 'sandbox/filter*.c') {
 	}
 }
 
-# …and by flags and advice, which the kernel's headers name: all but the refused ones.
+# ... and by flags and advice, as named in the kernel's headers: all except the refused
+# flags.
 my %header = (clone => ['CLONE_', '/usr/include/linux/sched.h'],
 	      mmap => ['MAP_', glob('/usr/include/asm-generic/mman*.h'), '/usr/include/linux/mman.h'],
 	      madvise => ['MADV_', '/usr/include/asm-generic/mman-common.h'],
@@ -73,7 +74,7 @@ for my $call (keys %value) {
 $commands{$_} = 1 for keys %header;
 delete $allowed{$_} for keys %commands;
 
-# The table: from its heading to the next one.
+# The table: from the heading to the next heading.
 my ($section) = read_file('SECURITY.md') =~ /^### What each system call takes\n(.*?)^##/ms;
 ok(defined $section, 'SECURITY.md has a table of what each system call takes')
     or BAIL_OUT('it has no heading "What each system call takes"');
@@ -100,8 +101,8 @@ my %unknown = map { ($_ => 1) } grep { my ($call, $name) = /^(\w+)\((\w+)\)/; $v
 is_deeply([grep { !$allowed{$_} && !$command{$_} && !$unknown{$_} } sort keys %row], [],
 	  'and no row has one that none lets by');
 
-# Bytes out of band: no filter lets a message by whatever its flags are. A birth's lists
-# numbers alone; the zygote's is beside it.
+# Bytes out of band: no filter allows a message whatever the flags are. The table of a birth
+# has numbers alone; the zygote's table is beside.
 my @any_flags = grep { !/filter_birth/ } map { my $call = $_; map { "$call of $_" } plain($call) }
     qw(sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg);
 

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# called.t - SECURITY.md's table of what paddock calls: each library whose header is
-# included, and each file that executes or loads something, is known here, and its row
-# is there.
+# called.t - SECURITY.md's table of the code which paddock calls: each library whose header
+# is included, and each file which executes or loads a program, is listed here, and has a
+# row.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -13,7 +13,8 @@ my ($section) = read_file('SECURITY.md') =~ /^## What paddock calls, and what ca
 my %row = map { /^\| ([^|]+?) \|/ ? ($1 => 1) : () } split /\n/, $section // '';
 sub has_row { my ($what) = @_; return scalar grep { /(?:^|, |`)\Q$what\E\b/ } keys %row }
 
-# By the first part of a header's name; what is the C library's or the kernel's is none.
+# By the first part of a header's name; headers of the C library and of the kernel do not
+# count.
 my %library = ('json-c' => 'json-c', event2 => 'libevent', uthash => 'uthash', lauxlib => 'Lua', lua => 'Lua', lualib => 'Lua',
 	sqlite3 => 'SQLite', nettle => 'nettle', seccomp => 'libseccomp', pcre2 => 'PCRE2', msgpack => 'msgpack-c',
 	llhttp => 'llhttp', 'libpq-fe' => 'libpq', ini => 'inih');
@@ -39,7 +40,7 @@ for my $name (sort grep { !$libc{$_} } keys %included) {
 	ok($library{$name} && has_row($library{$name}), ($library{$name} // "<$name.h>") . " has a row, by $included{$name}");
 }
 
-# Who executes or loads what; a new one gets a row and a line here.
+# The files which execute or load a program; a new file gets a row and a line here.
 my %whom = (
 	'browser/process/chromium_launch.c' => 'Chromium',
 	'cli/template/build_cage.c' => undef, # paddock-worker, by its descriptor

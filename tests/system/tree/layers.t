@@ -8,7 +8,7 @@ use warnings;
 use lib 'tests/lib';
 use Test::More;
 
-# What a worker must never be linked with: no network, database or TLS code.
+# Headers which a worker must never be linked with: no network, database or TLS code.
 my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|nettle/|curl/|json-c/|pcre2|ini\.h)};
 my $worker  = qr{^(?:worker|sandbox|ipc|base)\b};
 
@@ -28,7 +28,8 @@ for my $file (@files) {
 	}
 }
 sub own { return grep { $_->[0] eq '"' } @{ $includes{ $_[0] } // [] } }
-# Who may include whom, beside itself; ARCHITECTURE.md draws it.
+# The components which a component may include, beside itself; ARCHITECTURE.md has the
+# picture.
 my @base  = qw(base/os base/text base);
 my @proto = qw(proto/mcp proto/schema proto/json);
 my %may   = (
@@ -131,7 +132,8 @@ my %within = (
 	(map { ("cli/$_" => []) } keys %{ $areas_of{cli} }),
 );
 
-# A folder may include each folder of the areas below its own, and of its own area those of its row.
+# A folder may include the folders of lower areas, and within its own area the folders in
+# its row.
 sub area { return $_[0] =~ m{\A((?:supervisor|cli)/[^/]+)} ? $1 : '' }
 my %folders_of;
 push @{ $folders_of{ area($_) } }, $_ for sort keys %within;
@@ -143,16 +145,16 @@ for my $folder (keys %within) {
 $may{$_} = [ (grep { m{\Asupervisor/} } keys %within), 'supervisor/start', @proto, 'ipc', @base ] for qw(supervisor supervisor/start);
 $may{cli} = [ (grep { m{\Acli/} } keys %within), @proto, @base ];
 
-# context.h is pointers alone: the folders that hold such a pointer may include the header.
+# context.h has pointers alone: folders with such a pointer may include the header.
 my %context = map { ($_ => 1) }
     (map { "supervisor/$_" } qw(start session browser cluster run/artifacts run/exec run/health run/shown run/warm run/worker)),
     (grep { m{\Asupervisor/(?:mcp|clients)/} } keys %within);
 
-# Each folder has at most so many files and lines, and each area so many folders and lines.
+# The bounds: files and lines of a folder, folders and lines of an area.
 my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
 
-# Folders above these bounds, with their sizes of the day when the bound was taken, rounded up
-# to 5 files and 100 lines. A bound here only gets smaller, and lies near the folder's size.
+# Folders above the bounds, with the sizes of the day when the bound was taken, rounded up
+# to 5 files and 100 lines. A bound here only gets smaller, and is near the folder's size.
 my %large = (
 	'proto/schema'         => [ 35, 7700 ],
 	'proto/mcp'            => [ 30, 4200 ],
@@ -205,7 +207,7 @@ for my $folder (sort keys %large) {
 	cmp_ok($lines, '<=', $long * 1.1, "the bound of $folder lies near its $long lines");
 }
 
-# Areas: a bound for each, and no arrow that no file needs.
+# Areas: a bound for each, and no arrow without a file which needs the arrow.
 for my $area (sort keys %area) {
 	my @folders = @{ $folders_of{$area} };
 	my $lines = 0;
@@ -274,8 +276,8 @@ sub visit {
 is_deeply([map { "crosses: @$_" } grep { my %f = map { (folder($_) => 1) } @$_; keys %f > 1 } @cycles], [],
 	'no cycle of includes crosses a folder');
 is_deeply([map { "cycle: @$_" } grep { @$_ > 4 } @cycles], [], 'no cycle of includes has more than 4 modules');
-# Each .c says at its head what it is, who calls it and what its failures do; and
-# files that comments name are there.
+# The head of a .c file tells its content, callers and failures; and files named in comments
+# exist.
 my $all_files = join "\n", '', (map { "/$_" } @files, split /\n/, `find tests bench -name '*.[ch]'`), '';
 for my $folder (sort keys %in_folder) {
 	my (@without, @gone);
@@ -296,7 +298,7 @@ for my $folder (sort keys %in_folder) {
 	is_deeply(\@gone, [], "files that comments of $folder name are there");
 }
 
-# What others say is printed by cli/terminal/terminal.c alone, which lets nothing of it act.
+# Foreign text is printed by cli/terminal/terminal.c alone, which removes control characters.
 {
 	my @wrong;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# license.t - LICENSE is there, and heads, by its name, each source file.
+# license.t - LICENSE exists, and each source file begins with the license's name.
 use strict;
 use warnings;
 use File::Find;
@@ -14,7 +14,7 @@ sub head_of {
 	return join '', map { $_ // '' } map { scalar <$in> } 1 .. 2;
 }
 
-# What has a place for a comment: by its name, or by its #! line.
+# Files with a place for a comment: by the name, or by the #! line.
 sub is_source {
 	my ($path) = @_;
 	return $path =~ m{\.(?:[ch]|js|mjs|lua|py|sh|pl|pm|t|[158]|bash|zsh|fish|service|socket)\z|(?:^|/)Makefile\z}

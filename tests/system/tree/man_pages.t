@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The manual pages name what there is: flags, commands, keys, calls. (That
-# paddock.conf(5) has every key word for word is t_config_manual.c's to see.)
+# The manual pages name exactly the existing flags, commands, keys and calls. (The test
+# t_config_manual.c compares paddock.conf(5) word for word.)
 use lib 'tests/lib';
 use Paddock;
 
@@ -17,7 +17,7 @@ sub page_has {
 	    or diag("missing: @missing");
 }
 
-# Each flag that a PAGE names.
+# The flags named in PAGE.
 sub named_in {
 	my ($page) = @_;
 	my %flag = map { $_ => 1 } map { /Fl Fl ([a-z-]+)/g } $page{$page};
@@ -73,7 +73,7 @@ for my $key (sort keys %{$schema->{limits}{properties}}) {
 	     "and the default of $key");
 }
 
-# What a template finds in its run is what the page lists.
+# The page lists the members of a template's table run.
 {
 	my $s = Paddock->new(templates => {keys => lua(<<'LUA')});
 local names = run.array{}
@@ -90,8 +90,8 @@ LUA
 	$s->stop;
 }
 
-# mdoc takes quotation marks around a word of a macro's line for its own: JSON
-# in one has to write them as \\&". Headings and words with blanks are quoted.
+# mdoc removes quotation marks around a word of a macro's line: JSON in a macro needs \\&".
+# Headings and words with blanks are quoted.
 for my $name (sort keys %page) {
 	my @eaten = grep { /^\.(?!\\")(?!S[hs] )/ && /(?:^|(?<=\s))"(?:[^"\s]*"|[^"]*"(?=\S))/ }
 	    split /\n/, $page{$name};
@@ -99,7 +99,7 @@ for my $name (sort keys %page) {
 	same_json(\@eaten, [], "$name keeps its quotation marks");
 }
 
-# And as it is read, where there is what shows it.
+# The page as displayed, where a program displays manual pages.
 SKIP: {
 	skip_lacking(2, 'man');
 	local $ENV{MANWIDTH} = 200;
@@ -110,7 +110,7 @@ SKIP: {
 	like($text, qr/"writeOnly": true.*\["local"\]/s, 'and so are values of the manifest');
 }
 
-# Where people look for what the browser may open, it is told.
+# Pages about the browser's hosts name the limits.
 for my $name (qw(paddock.conf.5 paddock-template.5)) {
 	like($page{$name}, qr/$_/, "$name tells of $_")
 	    for 'ports 80, 443, 8080 and 8443', 'loopback and private networks', 'trust level', 'hosts';

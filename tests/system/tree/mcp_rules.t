@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Each rule of MCP for servers has a number, and a test whose name begins with it:
+# Rules of MCP for servers each have a number, and a test whose name begins with the number:
 # "MCP N:" of 2025-11-25, "MCP26 N:" of 2026-07-28 and its extension for tasks.
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# messages.t - every message that a person can read is in messages.txt,
-# where it is read before it is said. PADDOCK_WRITE=1 writes the list anew.
+# messages.t - every message to a person is in messages.txt, where a reviewer reads the
+# message. PADDOCK_WRITE=1 rewrites the list.
 use strict;
 use warnings;
 use lib 'tests/lib';
@@ -25,7 +25,7 @@ sub less { my ( $a, $b ) = @_; my %b = map { $_ => 1 } @$b; return [ grep { !$b{
 is_deeply( less( \@now,  \@read ), [], "each is in $LIST" );
 is_deeply( less( \@read, \@now ),  [], '  which has nothing else' );
 
-# How a message would read badly, whoever says it.
+# Forms of messages which read badly.
 my @BAD = (
 	[ 'a path into a JSON answer',       qr/\b(?:details|structuredContent)\.[a-z]/ ],
 	[ 'two spaces in a sentence',        qr/[a-z,.;]  [a-z]/ ],

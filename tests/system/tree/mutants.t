@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# mutants.t - each small bug of tests/mutate/*.list can still be put in, and
-# the tests that are to notice it are there; make mutate tries them. What MutantMaker makes
-# of a text is right, and the same for a seed.
+# mutants.t - each mutant of tests/mutate/*.list can still be applied, and the named tests
+# exist; make mutate runs the tests. MutantMaker's bugs for a text are right, and the same
+# for a seed.
 use strict;
 use warnings;
 use lib 'tests/lib';

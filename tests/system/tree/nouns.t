@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# nouns.t - comments and documents are understood alone: few pronouns, and no
-# comment that begins with one. Files of before this rule are in nouns.txt, which
-# only gets shorter. PADDOCK_WRITE=1 takes out the files that pass.
+# nouns.t - a comment, a document and the name of a test are understood alone: few pronouns,
+# and no pronoun at the beginning of a comment. Files older than the rule are in nouns.txt,
+# which only gets shorter. PADDOCK_WRITE=1 removes the files which pass.
 use strict;
 use warnings;
 use lib 'tests/lib';

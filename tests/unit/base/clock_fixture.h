@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock_fixture.h - clocks that a test may put on, for what happens when time has passed. */
+/*
+ * clock_fixture.h - lets a test shift the clocks, to test code after a passage of time.
+ */
 #ifndef TESTS_UNIT_BASE_CLOCK_FIXTURE_H
 #define TESTS_UNIT_BASE_CLOCK_FIXTURE_H
 

@@ -26,36 +26,38 @@ TEST(buf)
 
 	is_int(buf_len(&b), 0, "an all-zero buf is empty");
 	is_int(buf_add(&b, "abc", 3), 0, "bytes are added");
-	is_int(buf_add(&b, NULL, 0), 0, "none at all too");
+	is_int(buf_add(&b, NULL, 0), 0, "adding no bytes succeeds");
 	is_int(buf_add_str(&b, "def"), 0, "a string is added");
-	is_int(buf_printf(&b, "%d%s", 7, "g"), 0, "printf adds");
-	ok(holds(&b, "abcdef7g"), "all in a row");
+	is_int(buf_printf(&b, "%d%s", 7, "g"), 0,
+	       "buf_printf() adds a formatted text");
+	ok(holds(&b, "abcdef7g"), "the buf holds all added bytes in order");
 	buf_drop(&b, 2);
-	ok(holds(&b, "cdef7g"), "the first are dropped");
+	ok(holds(&b, "cdef7g"), "the first bytes are dropped");
 	buf_drop(&b, 0);
-	ok(holds(&b, "cdef7g"), "none are dropped");
+	ok(holds(&b, "cdef7g"), "dropping no bytes changes nothing");
 	s = buf_take(&b, &len);
-	is_str(s, "cdef7g", "what is taken is what was held");
-	is_int(len, 6, "with its length");
-	ok(b.data == NULL && buf_len(&b) == 0, "and the buf is empty again");
+	is_str(s, "cdef7g", "buf_take() returns the held bytes");
+	is_int(len, 6, "buf_take() returns the length");
+	ok(b.data == NULL && buf_len(&b) == 0,
+	   "the buf is empty after buf_take()");
 	free(s);
 	s = buf_take(&b, NULL);
 	is_str(s, "", "an empty buf gives an empty string");
 	free(s);
 
 	memcpy(buf_room(&b, 5), "hello", 5);
-	is_int(buf_len(&b), 0, "room is not held");
+	is_int(buf_len(&b), 0, "reserved room does not count as held");
 	buf_wrote(&b, 4);
-	ok(holds(&b, "hell"), "until it is written");
+	ok(holds(&b, "hell"), "written bytes count as held");
 	buf_drop(&b, 4);
-	is_int(buf_len(&b), 0, "all is dropped");
-	is_int(b.off, 0, "and the start is free again");
+	is_int(buf_len(&b), 0, "the buf is empty after dropping all bytes");
+	is_int(b.off, 0, "the start of an empty buf is free again");
 	buf_fini(&b);
 	buf_fini(&b);
 	ok(b.data == NULL, "buf_fini() twice is fine");
 }
 
-/* A queue: bytes in at one end, out at the other, in order. */
+/* A queue: bytes come in at one end and go out at the other end, in order. */
 TEST(buf_queue)
 {
 	struct buf b = {0};
@@ -72,7 +74,8 @@ TEST(buf_queue)
 		most = buf_len(&b) > most ? buf_len(&b) : most;
 	}
 	is_int(wrong, 0, "bytes leave in the order they came");
-	ok(b.cap <= 4 * most + 512, "and what left is not kept");
+	ok(b.cap <= 4 * most + 512,
+	   "the capacity stays near the largest content");
 	buf_fini(&b);
 }
 
@@ -93,7 +96,7 @@ TEST(buf_read)
 			buf_fini(&b);
 		close(ends[0]);
 	}
-	ok(holds(&b, text), "and what was in it");
+	ok(holds(&b, text), "the buf still holds the earlier bytes");
 	is_int(buf_read(&b, -1, 9), -EBADF, "no file at all");
 	buf_fini(&b);
 }
@@ -102,19 +105,25 @@ TEST(buf_max)
 {
 	struct buf b = {.max = 8};
 
-	is_int(buf_add_str(&b, "12345678"), 0, "max bytes are held");
-	is_int(buf_add_str(&b, "9"), -EMSGSIZE, "and not one more");
-	is_int(buf_printf(&b, "%d", 9), -EMSGSIZE, "by printf neither");
-	is_int(buf_add(&b, "", SIZE_MAX), -EMSGSIZE, "nor all there are");
+	is_int(buf_add_str(&b, "12345678"), 0, "as many bytes as max are held");
+	is_int(buf_add_str(&b, "9"), -EMSGSIZE,
+	       "one byte more than max is refused");
+	is_int(buf_printf(&b, "%d", 9), -EMSGSIZE,
+	       "buf_printf() beyond max is refused");
+	is_int(buf_add(&b, "", SIZE_MAX), -EMSGSIZE,
+	       "SIZE_MAX bytes are refused");
 	ok(holds(&b, "12345678"), "a refusal changes nothing");
 	buf_drop(&b, 3);
-	is_int(buf_add_str(&b, "abcd"), -EMSGSIZE, "what was dropped is room");
-	is_int(buf_add_str(&b, "abc"), 0, "for as much");
-	ok(holds(&b, "45678abc"), "in order");
+	is_int(buf_add_str(&b, "abcd"), -EMSGSIZE,
+	       "a text longer than the dropped bytes is refused");
+	is_int(buf_add_str(&b, "abc"), 0,
+	       "a text as long as the dropped bytes is added");
+	ok(holds(&b, "45678abc"), "the bytes stay in order after a drop");
 	buf_fini(&b);
 	is_int(buf_add_str(&b, "123456789"), -EMSGSIZE, "max outlives fini");
 	free(buf_take(&b, NULL));
-	is_int(buf_add_str(&b, "123456789"), -EMSGSIZE, "and take");
+	is_int(buf_add_str(&b, "123456789"), -EMSGSIZE,
+	       "max outlives buf_take()");
 	buf_fini(&b);
 }
 
@@ -143,14 +152,19 @@ TEST(clock)
 		is_str(iso, times[i].iso, "time %zu", i);
 		is_int(iso[CLOCK_ISO_SIZE], '!', "time %zu: no byte more", i);
 	}
-	ok(setenv("TZ", "America/New_York", 1) == 0, "in another time zone");
+	ok(setenv("TZ", "America/New_York", 1) == 0,
+	   "the time zone is set to New York");
 	clock_iso(iso, 0);
-	is_str(iso, "1970-01-01T00:00:00.000Z", "it is still UTC");
+	is_str(iso, "1970-01-01T00:00:00.000Z",
+	       "clock_iso() is UTC in any time zone");
 	unsetenv("TZ");
-	ok(us / 1000 >= ms, "both read one monotonic clock");
-	ok(clock_mono_ms() >= ms && clock_mono_us() >= us, "it never falls");
+	ok(us / 1000 >= ms,
+	   "milliseconds and microseconds are of one monotonic clock");
+	ok(clock_mono_ms() >= ms && clock_mono_us() >= us,
+	   "the monotonic clock never falls");
 	ok(clock_wall_ms() > 1600000000000, "the wall clock is of this age");
-	ok(clock_boot_ms() >= ms, "what counts in suspend is not behind");
+	ok(clock_boot_ms() >= ms,
+	   "the boot clock is not behind the monotonic clock");
 }
 
 TEST(mem)
@@ -159,16 +173,16 @@ TEST(mem)
 	char *cut = xstrndup(s, 1), *nul = xstrndup("a\0b", 3);
 	char *p = xcalloc(0, 0);
 
-	is_str(s, "a-7", "xasprintf() formats");
-	is_str(cut, "a", "xstrndup() cuts");
+	is_str(s, "a-7", "xasprintf() formats its arguments");
+	is_str(cut, "a", "xstrndup() cuts at the length");
 	ok(memcmp(nul, "a\0b", 4) == 0, "xstrndup() copies what follows a NUL");
 	ok(p != NULL, "xcalloc() of nothing is no failure");
 	p = xrealloc(p, 0);
-	ok(p != NULL, "nor is xrealloc()");
+	ok(p != NULL, "xrealloc() to no bytes is no failure");
 	free(s), free(cut), free(nul), free(p);
 }
 
-/* Log TEXT as a value, and compare the line less its time. */
+/* Log TEXT as a value and compare the line without the time. */
 static void is_logged(const char *path, const char *text, const char *want,
 		      const char *name)
 {
@@ -237,9 +251,10 @@ static void test_log_long(const char *path)
 	log_warn("test", "next");
 	got = buf_file(path, 1 << 20);
 	ok(strcspn(got, "\n") < 2048, "a line is cut at 2 KiB");
-	ok(strcspn(got, "\n") > 2000, "and not much before");
-	ok(strstr(got, "x\nts=2") != NULL, "it still ends as a line");
-	ok(strstr(got, "part=test next\n") != NULL, "and the next one follows");
+	ok(strcspn(got, "\n") > 2000, "a long line is cut near 2 KiB");
+	ok(strstr(got, "x\nts=2") != NULL, "a cut line still ends as a line");
+	ok(strstr(got, "part=test next\n") != NULL,
+	   "the line after a cut line is whole");
 	free(got), free(text);
 }
 
@@ -247,10 +262,14 @@ static void test_log_levels(const char *path)
 {
 	char *got;
 
-	is_int(log_level_of("error"), LOG_LEVEL_ERROR, "level error");
-	is_int(log_level_of("warn"), LOG_LEVEL_WARN, "level warn");
-	is_int(log_level_of("info"), LOG_LEVEL_INFO, "level info");
-	is_int(log_level_of("debug"), LOG_LEVEL_DEBUG, "level debug");
+	is_int(log_level_of("error"), LOG_LEVEL_ERROR,
+	       "the name \"error\" is the level error");
+	is_int(log_level_of("warn"), LOG_LEVEL_WARN,
+	       "the name \"warn\" is the level warn");
+	is_int(log_level_of("info"), LOG_LEVEL_INFO,
+	       "the name \"info\" is the level info");
+	is_int(log_level_of("debug"), LOG_LEVEL_DEBUG,
+	       "the name \"debug\" is the level debug");
 	is_int(log_level_of("Debug"), -EINVAL, "levels are in small letters");
 	is_int(log_level_of(""), -EINVAL, "the empty level is none");
 
@@ -267,7 +286,8 @@ static void test_log_levels(const char *path)
 	got = buf_file(path, 1 << 20);
 	ok(strstr(got, "unasked") == NULL, "debug is off at first");
 	ok(strstr(got, "too low") == NULL, "a lower level is not written");
-	ok(strstr(got, "level=warn part=test heard") != NULL, "its own is");
+	ok(strstr(got, "level=warn part=test heard") != NULL,
+	   "a line of the set level is written");
 	ok(strstr(got, "level=debug part=test asked") != NULL,
 	   "debug, if asked");
 	free(got);
@@ -282,14 +302,17 @@ static void test_log_reopen(const char *path, const char *dir)
 
 	ok(rename(path, moved) == 0, "the log is rotated");
 	log_info("test", "before");
-	is_int(log_open(path), 0, "and reopened");
+	is_int(log_open(path), 0, "the log is reopened after the rotation");
 	log_info("test", "after");
 	got = buf_file(moved, 1 << 20);
-	ok(strstr(got, "before") != NULL, "a line goes to the old file");
-	ok(strstr(got, "after") == NULL, "until then");
+	ok(strstr(got, "before") != NULL,
+	   "a line before the reopening goes to the old file");
+	ok(strstr(got, "after") == NULL,
+	   "no line after the reopening goes to the old file");
 	free(got);
 	got = buf_file(path, 1 << 20);
-	ok(strstr(got, "after") != NULL, "and then to the new one");
+	ok(strstr(got, "after") != NULL,
+	   "a line after the reopening goes to the new file");
 	free(got);
 	ok(stat(path, &st) == 0 && (st.st_mode & 07) == 0, "closed to others");
 
@@ -316,18 +339,19 @@ TEST(log)
 	test_log_long(path);
 	test_log_levels(path);
 	test_log_reopen(path, dir);
-	is_int(log_open(NULL), 0, "and back to stderr");
+	is_int(log_open(NULL), 0, "the log goes back to stderr");
 	unlink(path);
 	ok(rmdir(dir) == 0, "nothing is left behind");
 	free(path);
 }
 
-/* The last: from then on the wall clock is of that time. */
+/* The last test, since from here on the wall clock is at the followed time. */
 TEST(clock_follow)
 {
 	int64_t ms = clock_boot_ms();
 
-	ok(clock_follow(5000000, ms, 10), "another clock is followed");
+	ok(clock_follow(5000000, ms, 10),
+	   "the clock of a database is followed");
 	ok(clock_wall_ms() >= 5000000 && clock_wall_ms() < 5060000,
 	   "the time is the other clock's");
 	ok(!clock_follow(5000010, ms, 10) && !clock_follow(4999990, ms, 10),

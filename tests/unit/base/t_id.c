@@ -58,7 +58,8 @@ TEST(order)
 		id_new(next, "run");
 	} while (strncmp(first, next, 4 + 10) == 0);
 	ok(strcmp(first, next) < 0, "a later id is greater, as text");
-	ok(strcmp(first + 4, "b") < 0, "its highest bits are still zero");
+	ok(strcmp(first + 4, "b") < 0,
+	   "the highest bits of the time are still zero");
 }
 
 TEST(unique)
@@ -73,10 +74,10 @@ TEST(unique)
 	qsort(many, MANY, ID_SIZE, by_text);
 	for (size_t i = 1; i < MANY; i++)
 		same += strcmp(many[i - 1], many[i]) == 0;
-	is_int(same, 0, "and no two are alike");
+	is_int(same, 0, "no two ids are the same");
 }
 
-/* Each of the 16 random characters takes each of its 32 values. */
+/* The 16 random characters of an id each take all of the 32 values. */
 TEST(random)
 {
 	unsigned seen[16] = {0};
@@ -93,7 +94,10 @@ TEST(random)
 	is_int(full, 16, "80 bits of an id take every value");
 }
 
-/* The ids of a moment come after all that id_since() has of it. */
+/*
+ * An id is not less than id_since() of the same moment, and less than id_since() of a
+ * later moment.
+ */
 TEST(since)
 {
 	int64_t before_ms = clock_wall_ms();
@@ -102,9 +106,9 @@ TEST(since)
 	id_new(id, "run");
 	id_since(from, "run", before_ms);
 	id_since(later, "run", clock_wall_ms() + 1);
-	ok(id_ok(from, "run"), "it is an id");
+	ok(id_ok(from, "run"), "id_since() returns a valid id");
 	ok(strcmp(from, id) <= 0, "an id is not before its time");
-	ok(strcmp(id, later) < 0, "nor after it");
+	ok(strcmp(id, later) < 0, "an id sorts before ids of a later moment");
 	id_since(from, "run", -1);
 	ok(strcmp(from, id) < 0, "a time before all times is before all");
 	for (int bits = 48; bits < 63; bits++) {
@@ -113,14 +117,18 @@ TEST(since)
 	}
 }
 
-/* Servers on one database have its clock: their ids are in one order, of one time. */
+/*
+ * Servers with one database follow the database's clock, so the ids of all servers are
+ * in order of one time.
+ */
 TEST(followed)
 {
 	int64_t hour_ago_ms = clock_wall_ms() - 3600000;
 	char before[ID_SIZE], id[ID_SIZE], from[ID_SIZE], later[ID_SIZE];
 
 	id_new(before, "run");
-	ok(clock_follow(hour_ago_ms, clock_boot_ms(), 10), "another clock");
+	ok(clock_follow(hour_ago_ms, clock_boot_ms(), 10),
+	   "a clock one hour behind is followed");
 	id_new(id, "run");
 	ok(strncmp(before, id, 4 + 10) <= 0,
 	   "no id is less than those before by itself");
@@ -132,7 +140,9 @@ TEST(followed)
 	   "an id has the time that is followed");
 }
 
-/* A clock that is followed is better known in time: what is newer comes later all the same. */
+/*
+ * A followed clock may be corrected backwards: newer ids still sort after older ids.
+ */
 TEST(set_back)
 {
 	char before[ID_SIZE], id[ID_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What paddock-browser reads from the supervisor: CALLs, and who calls. */
+/* Messages of the supervisor to paddock-browser: CALLs, with the requestor. */
 #include "browser/net/host_grants.h"
 #include "browser/rpc_server_parse.h"
 
@@ -49,13 +49,15 @@ static void again(void)
 TEST(calls)
 {
 	is_int(take_call(1, "navigate", 9, "{\"url\":7}"), 1,
-	       "a CALL is whole");
+	       "a CALL in one frame is complete");
 	ok(parse.seq == 1 && strcmp(parse.tool, "navigate") == 0 &&
 	       json_member_int(body, "url") == 7,
-	   "with all that it says");
-	is_int(take_call(3, "wait", 7, "{\"a\""), 0, "or comes in pieces");
-	is_int(take_chunk(":"), 0, "of any size");
-	is_int(take_chunk("1}"), 1, "until it is");
+	   "a CALL has number, tool and body");
+	is_int(take_call(3, "wait", 7, "{\"a\""), 0,
+	       "a CALL in pieces is incomplete at first");
+	is_int(take_chunk(":"), 0,
+	       "a CALL is incomplete before the last piece");
+	is_int(take_chunk("1}"), 1, "a CALL is complete with the last piece");
 	ok(parse.seq == 3 && json_member_int(body, "a") == 1,
 	   "under its number");
 	again();
@@ -66,17 +68,23 @@ TEST(nonsense)
 	take_call(5, "wait", 2, "{}");
 	is_int(take_call(5, "wait", 2, "{}"), -EPROTO,
 	       "a number comes once alone");
-	is_str(errmsg, "a CALL whose seq does not rise", "as is said");
-	is_int(take_call(4, "wait", 2, "{}"), -EPROTO, "and rises");
+	is_str(errmsg, "a CALL whose seq does not rise",
+	       "the error names the seq");
+	is_int(take_call(4, "wait", 2, "{}"), -EPROTO,
+	       "a lower number is refused");
 	is_int(take_chunk("{}"), -EPROTO, "a piece needs something to be of");
 	take_call(6, "wait", 2, "{");
 	is_int(take_call(7, "wait", 2, "{}"), -EPROTO,
-	       "a CALL has no other within");
-	is_int(take_chunk("} "), -EPROTO, "or more than it said");
+	       "a CALL within another CALL is refused");
+	is_int(take_chunk("} "), -EPROTO,
+	       "a CALL with more bytes than announced is refused");
 	again();
-	is_int(take_call(1, "wait", 2, "[]"), -EPROTO, "a body is an object");
-	is_int(take_call(2, "wait", 2, "{x"), -EPROTO, "in JSON");
-	is_int(take_call(3, "wait", 0, ""), -EPROTO, "and not nothing");
+	is_int(take_call(1, "wait", 2, "[]"), -EPROTO,
+	       "a body which is no object is refused");
+	is_int(take_call(2, "wait", 2, "{x"), -EPROTO,
+	       "a body which is no JSON is refused");
+	is_int(take_call(3, "wait", 0, ""), -EPROTO,
+	       "an empty body is refused");
 	is_int(take(&(struct msg){.type = MSG_ANSWER,
 				  .answer = {1, true, 2, {"{}", 2}}}),
 	       -EPROTO, "answers are ours to give");
@@ -124,7 +132,7 @@ TEST(who)
 	    "list_sessions",
 	    "{\"requestor\":\"a\",\"trust\":\"LOCAL\",\"timeoutMs\":1}");
 	ok(c.fault.code == NULL && c.trust == URL_REMOTE,
-	   "what is not local is remote");
+	   "a trust other than \"local\" is remote");
 	call_fini(&c);
 }
 

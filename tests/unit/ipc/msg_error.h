@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* msg_error.h - what msg_get() makes of a frame, for tests of messages. */
+/* msg_error.h - the verdict of msg_get() on a frame, for tests of messages. */
 #ifndef TESTS_UNIT_IPC_MSG_ERROR_H
 #define TESTS_UNIT_IPC_MSG_ERROR_H
 
@@ -16,10 +16,10 @@
 		(text), sizeof(text) - 1                                       \
 	}
 
-/* The offence that decoding LEN bytes yields, or "accepted". */
+/* The error of decoding LEN bytes, or "accepted". */
 static inline const char *offence(const void *bytes, size_t len)
 {
-	/* a copy of its own, so that sanitizers see its end */
+	/* a copy of exact size, so that sanitizers see the end */
 	char *copy = xcalloc(1, len + 1);
 	const char *errmsg = NULL;
 	struct msg m;

@@ -11,7 +11,7 @@
 extern unsigned char frame[CHAN_FRAME_MAX];
 extern char bulk[CHAN_FRAME_MAX];
 
-/* One good message or more of each type. */
+/* Good messages of each type. */
 extern const struct msg samples[];
 extern const size_t n_samples;
 

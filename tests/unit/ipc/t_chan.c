@@ -15,7 +15,7 @@
 #define SO_PASSRIGHTS 83 /* asm-generic/socket.h, Linux 6.16 */
 #endif
 
-static int fails_by; /* errno of the next send(2); 0: it succeeds */
+static int fails_by; /* errno of the next send(2); 0: success */
 
 /* In place of the C library's. */
 ssize_t send(int fd, const void *p, size_t n, int flags)
@@ -47,14 +47,14 @@ TEST(makes_ends)
 {
 	int ends[2];
 
-	is_int(chan_pair(ends), 0, "a pair");
+	is_int(chan_pair(ends), 0, "chan_pair() makes a pair");
 	ok((fcntl(ends[0], F_GETFL) & O_NONBLOCK) != 0,
 	   "the supervisor's end does not block");
 	ok((fcntl(ends[1], F_GETFL) & O_NONBLOCK) == 0,
 	   "the worker's end blocks");
 	ok(fcntl(ends[0], F_GETFD) == FD_CLOEXEC &&
 	       fcntl(ends[1], F_GETFD) == FD_CLOEXEC,
-	   "both are closed on exec");
+	   "both ends are closed on exec");
 	is_int(chan_recv(ends[0], got), -EAGAIN, "nothing has come yet");
 	unpair(ends);
 }
@@ -65,12 +65,14 @@ TEST(keeps_frames_apart)
 
 	pair(ends);
 	is_int(chan_send(ends[1], "one", 3), 0, "a worker sends a frame");
-	is_int(chan_send(ends[1], "three", 5), 0, "and another");
+	is_int(chan_send(ends[1], "three", 5), 0,
+	       "a worker sends a second frame");
 	is_int(chan_recv(ends[0], got), 3, "the first comes whole");
-	ok(memcmp(got, "one", 3) == 0, "and as it was");
+	ok(memcmp(got, "one", 3) == 0, "the first frame has the same bytes");
 	is_int(chan_recv(ends[0], got), 5, "the second comes apart from it");
 	is_int(chan_send(ends[0], "back", 4), 0, "the supervisor sends too");
-	is_int(chan_recv(ends[1], got), 4, "and the worker receives");
+	is_int(chan_recv(ends[1], got), 4,
+	       "the worker receives the supervisor's frame");
 	unpair(ends);
 }
 
@@ -82,24 +84,29 @@ TEST(bounds_frames)
 	memset(frame, 'x', sizeof(frame));
 	is_int(chan_send(ends[1], frame, CHAN_FRAME_MAX), 0,
 	       "the largest frame is sent");
-	is_int(chan_recv(ends[0], got), CHAN_FRAME_MAX, "and received");
-	ok(memcmp(got, frame, CHAN_FRAME_MAX) == 0, "to the last byte");
+	is_int(chan_recv(ends[0], got), CHAN_FRAME_MAX,
+	       "the largest frame is received");
+	ok(memcmp(got, frame, CHAN_FRAME_MAX) == 0,
+	   "the largest frame has the same bytes");
 
 	send(ends[1], frame, sizeof(frame), 0);
 	is_int(chan_recv(ends[0], got), -EMSGSIZE,
 	       "one byte over the largest is an offence");
-	is_int(chan_recv(ends[0], got), -EAGAIN, "which leaves no rest behind");
+	is_int(chan_recv(ends[0], got), -EAGAIN,
+	       "an oversized frame leaves no rest behind");
 
 	send(ends[1], frame, 0, 0);
-	is_int(chan_recv(ends[0], got), -EMSGSIZE, "so is an empty frame");
+	is_int(chan_recv(ends[0], got), -EMSGSIZE,
+	       "an empty frame is an offence");
 	send(ends[1], frame, 0, 0);
 	chan_send(ends[1], "z", 1);
 	is_int(chan_recv(ends[0], got), -EMSGSIZE,
-	       "and an empty frame before a good one");
-	is_int(chan_recv(ends[0], got), 1, "which comes after all");
+	       "an empty frame before a good frame is an offence");
+	is_int(chan_recv(ends[0], got), 1,
+	       "the good frame after an empty frame is received");
 
 	send(ends[0], frame, 0, 0);
-	alarm(30); /* in case it waits */
+	alarm(30); /* ends a wait without end */
 	is_int(chan_recv(ends[1], got), -EMSGSIZE,
 	       "the end that blocks does not wait behind an empty frame");
 	alarm(0);
@@ -115,12 +122,13 @@ TEST(buffers)
 	while ((rc = chan_send(ends[0], frame, CHAN_FRAME_MAX)) == 0)
 		sent++;
 	is_int(rc, -EAGAIN, "a full socket does not block the supervisor");
-	ok(sent >= 3, "though it takes a few of the largest frames");
+	ok(sent >= 3, "a socket takes a few of the largest frames");
 	fcntl(ends[1], F_SETFL, O_NONBLOCK);
 	while (chan_recv(ends[1], got) == CHAN_FRAME_MAX)
 		received++;
-	is_int(received, sent, "none of which is lost");
-	is_int(chan_send(ends[0], frame, 1), 0, "and then there is room again");
+	is_int(received, sent, "no frame of a full socket is lost");
+	is_int(chan_send(ends[0], frame, 1), 0,
+	       "a drained socket takes frames again");
 	unpair(ends);
 }
 
@@ -131,14 +139,17 @@ TEST(ends_cleanly)
 	pair(ends);
 	chan_send(ends[1], "last", 4);
 	close(ends[1]);
-	is_int(chan_recv(ends[0], got), 4, "what came before the end is read");
-	is_int(chan_recv(ends[0], got), 0, "then the end");
-	is_int(chan_recv(ends[0], got), 0, "which stays the end");
-	is_int(chan_send(ends[0], "x", 1), -EPIPE, "to send there: EPIPE");
+	is_int(chan_recv(ends[0], got), 4,
+	       "a frame before the end is received");
+	is_int(chan_recv(ends[0], got), 0,
+	       "the end comes after the last frame");
+	is_int(chan_recv(ends[0], got), 0, "a second read is the end again");
+	is_int(chan_send(ends[0], "x", 1), -EPIPE,
+	       "sending to a closed end is EPIPE");
 	close(ends[0]);
 }
 
-/* The kernel then reports ECONNRESET ahead of what is queued. */
+/* The kernel reports ECONNRESET ahead of queued frames in such a case. */
 TEST(ends_with_unread_frames)
 {
 	int ends[2];
@@ -148,16 +159,19 @@ TEST(ends_with_unread_frames)
 	chan_send(ends[1], "last words", 10);
 	close(ends[1]);
 	is_int(chan_recv(ends[0], got), 10,
-	       "a worker that read nothing is still heard");
-	is_int(chan_recv(ends[0], got), 0, "then the end");
+	       "a frame of a worker which read nothing is received");
+	is_int(chan_recv(ends[0], got), 0,
+	       "the end follows the frame of a worker which read nothing");
 	close(ends[0]);
 
 	pair(ends);
 	chan_send(ends[0], "never read", 10);
 	chan_send(ends[1], "last words", 10);
 	close(ends[1]);
-	is_int(chan_send(ends[0], "x", 1), -EPIPE, "to send to it: EPIPE");
-	is_int(chan_recv(ends[0], got), 10, "and it is heard even then");
+	is_int(chan_send(ends[0], "x", 1), -EPIPE,
+	       "sending to a worker which has exited is EPIPE");
+	is_int(chan_recv(ends[0], got), 10,
+	       "a frame is received after the failed send");
 	close(ends[0]);
 }
 
@@ -169,8 +183,11 @@ TEST(shuts_down)
 	shutdown(ends[1], SHUT_RD);
 	is_int(chan_send(ends[0], "x", 1), -EPIPE,
 	       "a worker that shuts its reading down: EPIPE, no SIGPIPE");
-	is_int(chan_send(ends[1], "x", 1), 0, "it can still speak");
-	is_int(chan_recv(ends[0], got), 1, "and be heard");
+	is_int(chan_send(ends[1], "x", 1), 0,
+	       "a worker with its reading shut down can still send");
+	is_int(
+	    chan_recv(ends[0], got), 1,
+	    "the supervisor receives from a worker with its reading shut down");
 	unpair(ends);
 }
 
@@ -181,7 +198,8 @@ TEST(reports_a_wrong_descriptor)
 	pair(ends);
 	unpair(ends);
 	is_int(chan_recv(ends[0], got), -EBADF, "a closed end: EBADF");
-	is_int(chan_send(ends[0], "x", 1), -EBADF, "also to send");
+	is_int(chan_send(ends[0], "x", 1), -EBADF,
+	       "sending on a closed descriptor is EBADF");
 }
 
 static int sender = -1, signals;
@@ -193,7 +211,7 @@ static void on_alarm(int sig)
 		(void)!write(sender, "at last", 7);
 }
 
-/* The third signal sends what the interrupted chan_recv() waits for. */
+/* The third signal sends the frame that the interrupted chan_recv() waits for. */
 TEST(survives_signals)
 {
 	struct sigaction act = {.sa_handler = on_alarm}, old;
@@ -211,7 +229,7 @@ TEST(survives_signals)
 	unpair(ends);
 }
 
-/* Send FD along with one byte. 0 or -errno. */
+/* Send FD with one byte. 0 or -errno. */
 static int send_descriptor(int sock, int fd)
 {
 	union {
@@ -249,7 +267,7 @@ TEST(refuses_descriptors)
 		is_int(send_descriptor(ends[1], STDOUT_FILENO), -EPERM,
 		       "a worker may not send a descriptor");
 		is_int(chan_recv(ends[0], got), -EAGAIN,
-		       "nor does its frame arrive");
+		       "the frame with a descriptor does not arrive");
 	} else {
 		skip("a kernel before 6.16",
 		     "a worker may not send a descriptor");
@@ -271,11 +289,14 @@ TEST(has_no_memory)
 		       "a frame that has no memory now may be sent again");
 	}
 	fails_by = EINTR;
-	is_int(chan_send(ends[0], "x", 1), 0, "and one is, at once");
+	is_int(chan_send(ends[0], "x", 1), 0,
+	       "a frame is sent at once after EINTR");
 	unpair(ends);
 }
 
-/* As on a kernel that cannot refuse: a pipe tells whether it is held. */
+/*
+ * As on a kernel without SO_PASSRIGHTS: a pipe tells whether a descriptor is open.
+ */
 TEST(drops_descriptors)
 {
 	int ends[2], pipes[2], on = 1;
@@ -283,12 +304,15 @@ TEST(drops_descriptors)
 
 	pair(ends);
 	setsockopt(ends[0], SOL_SOCKET, SO_PASSRIGHTS, &on, sizeof(on));
-	is_int(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0, "a pipe");
+	is_int(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0,
+	       "a pipe for the test is made");
 	is_int(send_descriptor(ends[1], pipes[1]), 0,
-	       "its writing end is sent, where that is possible");
+	       "the pipe's writing end is sent");
 	close(pipes[1]);
-	is_int(chan_recv(ends[0], got), 1, "the frame that carries it comes");
-	is_int(read(pipes[0], &byte, 1), 0, "and nobody holds it any more");
+	is_int(chan_recv(ends[0], got), 1,
+	       "the frame with the descriptor is received");
+	is_int(read(pipes[0], &byte, 1), 0,
+	       "no process holds the pipe's writing end");
 	close(pipes[0]);
 	unpair(ends);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_host_pattern.c - which patterns of hosts are patterns, and what they match. */
+/*
+ * t_host_pattern.c - valid and invalid host patterns, and the hosts that patterns
+ * match.
+ */
 #include "ipc/host_pattern.h"
 
 #include <arpa/inet.h>
@@ -21,7 +24,7 @@ static const char *const wrong[] = {
     "\xe4\xbe\x8b.example", "[fe80::1%25lo]", "a\xff", "*:", "*.a/8", "[::]/1x",
     "[2001:db8::1]/32", "-:", "a@b", "user:80@b"};
 
-/* A pattern, a host, a port: does it match? */
+/* A pattern, a host, a port, and whether the host matches. */
 static const struct {
 	const char *pattern, *host;
 	unsigned port;
@@ -46,7 +49,8 @@ static const struct {
     {"*.example.org", ".example.org", 80, false},
     {"127.0.0.1", "127.0.0.1", 80, true},
     {"127.0.0.1", "127.0.0.2", 80, false},
-    {"127.0.0.1", "2130706433", 80, true}, /* as browsers read it */
+    /* browsers read the number so */
+    {"127.0.0.1", "2130706433", 80, true},
     {"127.0.0.1", "0x7f.1", 80, true},
     {"127.0.0.1", "localhost", 80, false},
     {"127.0.0.1:8080", "127.0.0.1", 80, false},
@@ -74,14 +78,15 @@ static void networks(void)
 
 	host_pattern_parse(&p, "10.0.0.0/8:80", 13);
 	ok(host_pattern_has(&p, (struct sockaddr *)&in, 80),
-	   "an address in it");
-	ok(!host_pattern_has(&p, (struct sockaddr *)&in, 81), "at its port");
+	   "an address in the network matches");
+	ok(!host_pattern_has(&p, (struct sockaddr *)&in, 81),
+	   "an address at another port does not match");
 	host_pattern_parse(&p, "*", 1);
 	ok(!host_pattern_has(&p, (struct sockaddr *)&in, 80),
-	   "any host names no address");
+	   "a pattern for any host has no address");
 	host_pattern_parse(&p, "[::]/1", 6);
 	ok(!host_pattern_has(&p, (struct sockaddr *)&in, 80),
-	   "nor does the other family");
+	   "an address of the other family does not match");
 }
 
 int main(void)
@@ -93,14 +98,16 @@ int main(void)
 		is_int(host_pattern_parse(&p, wrong[i], strlen(wrong[i])),
 		       -EINVAL, "no pattern: %s", wrong[i]);
 	is_int(host_pattern_parse(&p, "a\0b", 3), -EINVAL,
-	       "nor one with a NUL");
+	       "a pattern with a NUL is refused");
 	memset(text, 'a', sizeof(text));
 	is_int(host_pattern_parse(&p, text, sizeof(text)), -EINVAL,
-	       "nor one too long");
+	       "an overlong pattern is refused");
 	for (size_t i = 63; i < 253; i += 64)
 		text[i] = '.';
-	is_int(host_pattern_parse(&p, text, 253), 0, "the longest name");
-	is_int(host_pattern_parse(&p, text, 254), -EINVAL, "and one longer");
+	is_int(host_pattern_parse(&p, text, 253), 0,
+	       "the longest name is a pattern");
+	is_int(host_pattern_parse(&p, text, 254), -EINVAL,
+	       "a name of one byte more is refused");
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		is_int(host_pattern_parse(&p, cases[i].pattern,
 					  strlen(cases[i].pattern)),

@@ -14,7 +14,7 @@ TEST(round_trips)
 		is_int(msg_get(&m, frame, len, &errmsg), 0, "%s decodes (%zu)",
 		       msg_type_name(samples[i].type), i);
 		ok(errmsg == NULL && same(&m, &samples[i]),
-		   "and says what was said (%zu)", i);
+		   "the decoded message equals the encoded message (%zu)", i);
 	}
 }
 
@@ -45,7 +45,7 @@ TEST(fits_the_largest)
 	is_str(offence(frame, msg_put(frame, &run)), "accepted",
 	       "the largest RUN fits a frame");
 	is_str(offence(frame, msg_put(frame, &artifact)), "accepted",
-	       "and so does the largest ARTIFACT");
+	       "the largest ARTIFACT fits a frame");
 }
 
 TEST(refuses_cuts)
@@ -60,11 +60,13 @@ TEST(refuses_cuts)
 		       msg_type_name(samples[i].type), i);
 		frame[len] = 0;
 		is_str(offence(frame, len + 1), "trailing bytes",
-		       "and with a byte too many (%zu)", i);
+		       "a frame with an extra byte is refused (%zu)", i);
 	}
 }
 
-/* Objects of every other type, and the one offence where it is certain. */
+/*
+ * Objects of all other types, with the one possible error where the error is certain.
+ */
 static const struct {
 	const char *bytes;
 	size_t len;
@@ -85,8 +87,7 @@ static const struct {
 };
 
 /*
- * Append to OUT the element of FRAME that F tells, all of whose elements are
- * short. The new length of OUT.
+ * Append to OUT the element F of FRAME; all elements are short. The new length of OUT.
  */
 static size_t append(unsigned char *out, size_t len,
 		     const struct msgpack_scan_field *f)
@@ -104,7 +105,7 @@ static size_t append(unsigned char *out, size_t len,
 	return len + f->n;
 }
 
-/* Sample I with its field K replaced by LEN bytes: the offence. */
+/* The error of sample I with field K replaced by LEN bytes. */
 static const char *replaced(size_t i, size_t k, const void *bytes, size_t len)
 {
 	static unsigned char out[4096];
@@ -177,14 +178,15 @@ TEST(refuses_wrong_types)
 	}
 }
 
-/* One field too few, and one too many. */
+/* Frames with one missing field and with one extra field. */
 TEST(refuses_wrong_counts)
 {
 	for (size_t i = 0; i < n_samples; i++) {
 		const char *name = msg_type_name(samples[i].type);
 		size_t len = msg_put(frame, &samples[i]);
 
-		if (frame[0] == 0x9f) { /* the most of its kind */
+		/* the largest array with a one-byte head */
+		if (frame[0] == 0x9f) {
 			memmove(frame + 3, frame + 1, len - 1);
 			memcpy(frame, "\xdc\0\x0f", 3);
 			len += 2;
@@ -208,8 +210,9 @@ TEST(costs)
 	struct msg chunk = {.type = MSG_CHUNK};
 
 	is_int(msg_cost(&call, 10000), 1025, "a question counts by its size");
-	is_int(msg_cost(&call, 100), 100, "for a second's worth at the most");
-	is_int(msg_cost(&result, 10000), 1, "and nothing else does");
+	is_int(msg_cost(&call, 100), 100, "a small question costs its size");
+	is_int(msg_cost(&result, 10000), 1,
+	       "messages other than questions cost one");
 	is_int(msg_cost(&chunk, 10000), 0,
 	       "a part of a body counts for nothing");
 }
@@ -226,6 +229,6 @@ TEST(keeps_codes)
 		ok(msg_reply_code_ok(good[i]), "a reply's error may have %lld",
 		   (long long)good[i]);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		ok(!msg_reply_code_ok(bad[i]), "but not %lld",
-		   (long long)bad[i]);
+		ok(!msg_reply_code_ok(bad[i]),
+		   "a reply's error may not have %lld", (long long)bad[i]);
 }

@@ -290,7 +290,7 @@ static const struct {
 
 #define BYTES(s) (s), sizeof(s) - 1
 
-/* What a hostile worker sends; most shapes are t_msgpack_scan's. */
+/* Frames of a hostile worker; t_msgpack_scan has most shapes. */
 static const struct {
 	const char *name;
 	const char *bytes;

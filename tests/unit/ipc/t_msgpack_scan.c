@@ -119,7 +119,7 @@ static const struct {
     {"a str32", BYTES("\x91\xdb\0\0\0\x03xyz"), "xyz"},
 };
 
-/* Scan a copy that ends where the memory does, for sanitizers to watch. */
+/* Scan a copy of exact size, so that sanitizers see a read beyond the end. */
 static int scan(struct msgpack_scan_field *f, size_t *count, const char *bytes,
 		size_t len, const char **errmsg)
 {
@@ -192,16 +192,20 @@ TEST(accepts_many)
 	const char *errmsg;
 	size_t count;
 
-	is_int(scan(f, &count, BYTES("\x90"), &errmsg), 0, "an empty array");
-	is_int(count, 0, "has no fields");
-	is_int(scan(f, &count, BYTES(frame), &errmsg), 0, "fifteen fields");
-	is_int(count, 15, "are fifteen");
-	ok(f[13].n == 14 && f[14].p != NULL && *f[14].p == 'z', "in order");
-	is_int(scan(f, &count, BYTES(full), &errmsg), 0, "sixteen fields");
+	is_int(scan(f, &count, BYTES("\x90"), &errmsg), 0,
+	       "an empty array is accepted");
+	is_int(count, 0, "an empty array has no fields");
+	is_int(scan(f, &count, BYTES(frame), &errmsg), 0,
+	       "an array of fifteen fields is accepted");
+	is_int(count, 15, "fifteen fields are counted");
+	ok(f[13].n == 14 && f[14].p != NULL && *f[14].p == 'z',
+	   "the fields are in order");
+	is_int(scan(f, &count, BYTES(full), &errmsg), 0,
+	       "an array of sixteen fields is accepted");
 	is_int(f[15].n, 2, "down to the last");
 }
 
-/* Frames of the one byte B, LEN times, such as arrays in arrays. */
+/* Frames of LEN bytes B, such as arrays in arrays. */
 TEST(refuses_depth)
 {
 	static const size_t depths[] = {2, 33, 2000, 65536};
@@ -221,7 +225,7 @@ TEST(refuses_depth)
 	free(frame);
 }
 
-/* The most address space that this process has had, in KiB. */
+/* The peak of this process's address space, in KiB. */
 static long peak_kb(void)
 {
 	char *status = buf_file("/proc/self/status", 8192);
@@ -248,5 +252,5 @@ TEST(reserves_nothing)
 		rc |= msgpack_scan_frame(f, &count, refused[i].bytes,
 					 refused[i].len, &errmsg);
 	ok(rc < 0 && peak_kb() - before < 1024,
-	   "what is claimed is not reserved");
+	   "no memory is reserved for a claimed length");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease_fixture.c - the steps of lease_fixture.h, each a function that says whether it
- * is possible and what it changes. t_lease.c tries them in every order.
+ * lease_fixture.c - the steps of lease_fixture.h: each function returns whether the
+ * step is possible, and changes the state. t_lease.c tries the steps in every order.
  */
 #include "tests/unit/model/lease_fixture.h"
 
@@ -72,7 +72,7 @@ struct world lease_begin(const struct rules *r, int faults)
 	return w;
 }
 
-/* It ends, and with it all that it had. */
+/* The node N ends and loses all state. */
 static void go(struct node *n)
 {
 	n->life = LIFE_GONE;
@@ -82,7 +82,7 @@ static void go(struct node *n)
 	n->is_last = 0;
 }
 
-/* ---- what is sent ---- */
+/* ---- sending requests ---- */
 
 static bool can_ask(const struct node *n)
 {
@@ -116,7 +116,9 @@ static bool ask_claim(const struct rules *r, struct world *w, int n)
 		return false;
 	if (r->start_unasked)
 		begin_work(w, x);
-	/* what was heard last is no newer than what others see */
+	/*
+	 * the lease that the node counts is no newer than the lease that others see
+	 */
 	x->own_age =
 	    x->present && x->age < kill_at(r) ? x->age : (uint8_t)kill_at(r);
 	return send(x, ASK_CLAIM);
@@ -152,7 +154,7 @@ static bool ask_take_over(const struct rules *r, struct world *w, int n)
 	       send(&w->node[n], ASK_TAKE_OVER);
 }
 
-/* ---- what the database does ---- */
+/* ---- the database's steps ---- */
 
 static void interrupt(const struct rules *r, struct world *w)
 {
@@ -208,7 +210,9 @@ static enum stage write_row(const struct rules *r, struct world *w, int n,
 	}
 }
 
-/* Each write begins with the own numbers, which are there while the own row is. */
+/*
+ * A write begins with the numbers of the node, which exist as long as the node's row.
+ */
 static enum stage carry_out(const struct rules *r, struct world *w, int n,
 			    enum ask ask)
 {
@@ -239,12 +243,13 @@ static bool late(const struct rules *r, struct world *w, int n)
 		return false;
 	x->late = ASK_NOTHING;
 	if (carry_out(r, w, n, ask) == STAGE_DONE)
-		x->committed = x->is_last; /* its number stands there now */
+		/* the request's number is now in the node's row */
+		x->committed = x->is_last;
 	x->is_last = 0;
 	return true;
 }
 
-/* ---- what is answered ---- */
+/* ---- answers of the database ---- */
 
 static void tell(struct world *w, enum row row)
 {
@@ -305,7 +310,7 @@ static bool answer(const struct rules *r, struct world *w, int n)
 
 /* ---- the heartbeat ---- */
 
-/* What it has, or may begin, hangs on what it has heard. */
+/* The node has a run, or asks for a run, and so depends on the heartbeat. */
 static bool needs_lease(const struct node *x)
 {
 	return works(x) || x->ask == ASK_CLAIM;
@@ -318,7 +323,8 @@ static bool send_beat(const struct rules *r, struct world *w, int n)
 	(void)r;
 	if (x->life != LIFE_UP || x->beat != 0 || !w->is_up || x->age == 0)
 		return false;
-	if (!needs_lease(x)) { /* in one, since nothing hangs on it here */
+	/* one step for send and answer, since nothing depends on the heartbeat */
+	if (!needs_lease(x)) {
 		x->age = 0;
 		return true;
 	}
@@ -335,7 +341,7 @@ static bool beat(const struct rules *r, struct world *w, int n)
 	if (x->beat != STAGE_SENT || !w->is_up)
 		return false;
 	x->beat = x->present ? STAGE_DONE : STAGE_REFUSED;
-	x->age = 0; /* it has none when there is no row */
+	x->age = 0; /* without a row, the node has no age */
 	return true;
 }
 
@@ -355,7 +361,7 @@ static bool hear_beat(const struct rules *r, struct world *w, int n)
 	return true;
 }
 
-/* ---- what a node does ---- */
+/* ---- steps of a node ---- */
 
 static bool work_ends(const struct rules *r, struct world *w, int n)
 {
@@ -385,7 +391,7 @@ static bool kill_workers(const struct rules *r, struct world *w, int n)
 	return true;
 }
 
-/* Our row tells what came of what was not answered. */
+/* The node's row tells the result of an unanswered request. */
 static void resolve(const struct rules *r, struct node *x)
 {
 	bool is_end = x->ask == ASK_END || x->ask == ASK_END_CUT;
@@ -406,13 +412,14 @@ static bool can_connect(const struct world *w, const struct node *x)
 	return x->life == LIFE_UP && !x->link && w->is_up;
 }
 
-/* The database knows that X asks. */
+/* The database has recorded the question of X about its last request. */
 static void settle(const struct rules *r, struct node *x)
 {
 	x->is_last = 0;
 	x->age = 0;
 	if (!r->no_number)
-		x->late = ASK_NOTHING; /* its number is too low from now on */
+		/* the number of a late request is now too low */
+		x->late = ASK_NOTHING;
 }
 
 static bool reconnect(const struct rules *r, struct world *w, int n)
@@ -454,7 +461,8 @@ static bool database_up(const struct rules *r, struct world *w, int n)
 		return false;
 	w->is_up = 1;
 	for (int i = 0; i < NODES; i++)
-		w->node[i].age = 0; /* what it was down for does not count */
+		/* the time of the database's outage does not count */
+		w->node[i].age = 0;
 	return true;
 }
 
@@ -464,7 +472,7 @@ static void grow(uint8_t *age, int most)
 		++*age;
 }
 
-/* What a node has to do at a time is done before that passes. */
+/* Duties of a node at a time come before the time advances. */
 static bool tick(const struct rules *r, struct world *w, int n)
 {
 	if (n != 0)
@@ -520,7 +528,7 @@ static bool cut_late(const struct rules *r, struct world *w, int n)
 	return true;
 }
 
-/* What it asked is there, and the answer is not heard. */
+/* The question has reached the database, and the answer is lost. */
 static bool cut_asking(const struct rules *r, struct world *w, int n)
 {
 	struct node *x = &w->node[n];
@@ -531,11 +539,12 @@ static bool cut_asking(const struct rules *r, struct world *w, int n)
 	w->faults--;
 	settle(r, x);
 	if (r->asks_once)
-		x->committed = 1; /* its number stands there now */
+		/* the question's number is now in the node's row */
+		x->committed = 1;
 	return true;
 }
 
-/* Whatever came of it. */
+/* The heartbeat's connection ends at any stage. */
 static bool lose_beat(const struct rules *r, struct world *w, int n)
 {
 	struct node *x = &w->node[n];
@@ -630,9 +639,9 @@ bool lease_step(const struct rules *r, struct world *w, enum step step, int n)
 	return true;
 }
 
-/* ---- what must hold ---- */
+/* ---- rules for all states ---- */
 
-/* By its own clock it may: it is not stopped, nor was it just now. */
+/* Does the node still work by its own clock: neither stopped nor just woken? */
 static bool works_on(const struct node *x)
 {
 	return works(x) && x->life == LIFE_UP && !x->woken;
@@ -659,7 +668,7 @@ const char *lease_wrong(const struct rules *r, const struct world *before,
 	return NULL;
 }
 
-/* Whoever comes later takes it, since nobody else has it. */
+/* Can a later node take the run, since no other node has the run? */
 static bool is_left(const struct world *w)
 {
 	if (w->row == ROW_QUEUED)

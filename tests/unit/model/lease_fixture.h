@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lease_fixture.h - a model of lease, epoch and terminal state: two nodes, a database
- * and one run, as a state and the steps that lead from one to the next. Time is
- * counted in ticks; a node's clock and the database's tell durations alone.
+ * and one run, as a state and the steps between states. Time is counted in ticks; the
+ * clocks of a node and of the database measure durations alone.
  *
- * What is asked of the database goes the whole way: it is sent, done or refused
- * there, and answered. Between any two of these the connection may end, and then a
- * request that was sent may still be done, late, by the end that is left of it. The
- * heartbeat goes the same way on a connection of its own, beside what is asked.
+ * A request to the database goes through three stages: sent, done or refused, answered.
+ * Between any two stages the connection may end, and a sent request may still be done
+ * later by the remaining end of the connection. The heartbeat goes through the same
+ * stages on a connection of its own.
  */
 #ifndef TESTS_UNIT_MODEL_LEASE_FIXTURE_H
 #define TESTS_UNIT_MODEL_LEASE_FIXTURE_H
@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 #define NODES 2
-#define LEASE 3 /* ticks without a write: then a node is dead for others */
+/* ticks without a write until other nodes take a node for dead */
+#define LEASE 3
 
 enum life { LIFE_UP, LIFE_STOPPED, LIFE_GONE };
 enum row { ROW_NONE, ROW_QUEUED, ROW_RUNNING, ROW_SUCCEEDED, ROW_INTERRUPTED };
@@ -25,8 +26,8 @@ enum ask {
 
 	ASK_CREATE,
 	ASK_CLAIM,
-	ASK_END,     /* with its result */
-	ASK_END_CUT, /* its worker was killed, since the lease was over */
+	ASK_END,     /* with the result of the run */
+	ASK_END_CUT, /* the worker was killed at the end of the lease */
 	ASK_TAKE_OVER
 };
 enum stage {
@@ -38,42 +39,46 @@ enum stage {
 };
 enum has { HAS_NO_RUN, HAS_CALL, HAS_WORKER, HAS_RESULT, HAS_CUT };
 
-/* All are bytes, so that a state is compared and hashed as it lies there. */
+/* Fields are bytes, so states can be compared and hashed as memory. */
 struct node {
 	uint8_t life, link, has;
-	/* ticks since it sent the heartbeat that was answered last */
+	/* ticks since the node sent the last answered heartbeat */
 	uint8_t own_age;
-	uint8_t woken; /* it was stopped, in this tick */
+	uint8_t woken; /* the node was stopped in this tick */
 	uint8_t ask, stage;
-	uint8_t beat, beat_age; /* a stage, or 0; ticks since it was sent */
-	uint8_t late;		/* an ask on a connection that has ended */
-	uint8_t is_last;	/* it is ask, of which nobody knows what came */
-	uint8_t recorded;	/* it knows that its run has a row */
-	/* the database's row of it */
+	/* a stage, or 0; ticks since the heartbeat was sent */
+	uint8_t beat, beat_age;
+	uint8_t late;	  /* a request on an ended connection */
+	uint8_t is_last;  /* the result of the request is unknown */
+	uint8_t recorded; /* the node knows of the run's row */
+	/* the database's row of the node */
 	uint8_t present, age, committed;
 };
 
 struct world {
 	struct node node[NODES];
 	uint8_t row, owner, attempts;
-	uint8_t acked, told; /* told: the row that a client was told of */
-	uint8_t executed;    /* how often a worker began with it */
+	uint8_t acked, told; /* told: the row in the answer to the client */
+	uint8_t executed;    /* number of workers started for the run */
 	uint8_t is_up;
 	uint8_t faults; /* so many may still come */
 };
 
-/* What nodes and database do; each can be broken. */
+/* Rules of nodes and database; each rule can be broken. */
 struct rules {
-	bool queued; /* the run waits for a node; else its node starts it */
-	bool retry;  /* interrupted, it may be done a second time */
+	/* the run waits for a node; else the first node starts the run */
+	bool queued;
+	bool retry; /* an interrupted run may be executed a second time */
 	bool no_epoch;
 	bool no_number;	    /* a late write of one's own is let through */
-	bool late_kill;	    /* workers are killed after the lease of others */
+	bool late_kill;	    /* workers are killed after the end of the lease */
 	bool age_by_answer; /* the own lease begins when the answer comes */
-	bool age_by_write;  /* or with any write, which others do not see */
-	bool end_once;	    /* an end is not written again */
+	/* any write renews the own lease, unseen by others */
+	bool age_by_write;
+	bool end_once; /* an end is not written again */
 	bool
-	    asks_once; /* to ask what became of a write leaves its mark there */
+	    /* a question about a write leaves its mark in the database */
+	    asks_once;
 	bool claim_unknown;  /* a claim without an answer is taken for none */
 	bool late_start;     /* whatever is left of the lease */
 	bool start_unasked;  /* before the claim is answered */
@@ -96,9 +101,9 @@ enum step {
 	STEP_CONTINUE,
 	STEP_DATABASE_UP,
 	STEP_TICK,
-	STEP_FAULTS, /* from here on what only a fault does */
+	STEP_FAULTS, /* steps from here on are faults */
 	STEP_CUT = STEP_FAULTS,
-	STEP_CUT_LATE, /* what was sent may still be done */
+	STEP_CUT_LATE, /* the sent request may still be done */
 	STEP_CUT_ASKING,
 	STEP_LOSE_BEAT,
 	STEP_LATE,
@@ -113,10 +118,10 @@ extern const char *const lease_step_names[STEPS];
 struct world lease_begin(const struct rules *r, int faults);
 /* W after STEP of node N (of the database: 0); false: not possible in W. */
 bool lease_step(const struct rules *r, struct world *w, enum step step, int n);
-/* What does not hold after a step from BEFORE to W; NULL: all does. */
+/* The broken rule after a step from BEFORE to W; NULL: no rule is broken. */
 const char *lease_wrong(const struct rules *r, const struct world *before,
 			const struct world *w);
-/* Without another fault, does what was acknowledged come to an end? */
+/* Without a further fault, does an acknowledged run come to an end? */
 bool lease_ends(const struct rules *r, struct world w);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every order in which two nodes and a database can do the steps of lease_fixture.h,
- * with all faults that it has room for: what holds in each state that can be
- * reached, and that rules which are broken are found out.
+ * Orders of the steps of lease_fixture.h by two nodes and a database, all orders with
+ * the allowed number of faults: the rules must hold in each reachable state, and a
+ * broken rule must be detected.
  */
 #include <stdlib.h>
 
@@ -13,9 +13,10 @@
 #define STATES_MAX (1U << 22)
 #define SLOTS (STATES_MAX * 2)
 #define TRACE_MAX 100
-#define FAULTS 2 /* PADDOCK_FAULTS: another number */
+/* the environment variable PADDOCK_FAULTS has another number */
+#define FAULTS 2
 
-/* A state, and how it was first reached: the shortest way. */
+/* A state, with the last step of the shortest way to the state. */
 struct place {
 	struct world world;
 	uint32_t from;
@@ -27,7 +28,7 @@ struct search {
 	struct place *places;
 	uint32_t *slots; /* of a place, + 1 */
 	uint32_t n;
-	const char *wanted; /* NULL: anything that is wrong */
+	const char *wanted; /* NULL: any broken rule */
 	const char *wrong;
 };
 
@@ -41,7 +42,7 @@ static uint32_t hash_of(const struct world *w)
 	return (uint32_t)(hash ^ hash >> 32) % SLOTS;
 }
 
-/* False: it was there already. */
+/* Add a state; false: the state was known. */
 static bool add(struct search *s, const struct world *w, uint32_t from,
 		enum step step, int node)
 {
@@ -99,8 +100,10 @@ static void go_on_from(struct search *s, uint32_t at)
 		}
 }
 
-/* How many states RULES lead to, up to one in which WANTED is wrong (NULL:
- * anything); *WRONG: it, or NULL. */
+/*
+ * The number of states reachable by RULES, up to the first state with WANTED broken
+ * (NULL: any rule); *WRONG: the broken rule, or NULL.
+ */
 static uint32_t explore(const struct rules *rules, const char *wanted,
 			const char **wrong)
 {
@@ -139,7 +142,7 @@ TEST(as_it_is)
 		uint32_t n = explore(&all[i].rules, NULL, &wrong);
 
 		is_str(wrong, NULL, "%s: all holds in each state", all[i].what);
-		ok(n > 10000, "  of %u", n);
+		ok(n > 10000, "the search visits %u states", n);
 	}
 }
 

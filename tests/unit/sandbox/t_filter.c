@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the filters let pass, call by call. */
+/* The verdict of each filter on each system call. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -22,10 +22,10 @@
 #include "sandbox/filter.h"
 #include "tests/unit/sandbox/sandbox_fixture.h"
 
-/* How a call ended: an errno, 0 for success, or one of these. */
-#define TRAPPED (-1) /* SIGSYS that a handler sees */
-#define KILLED (-2)  /* SIGSYS that it does not */
-#define GONE (-3)    /* the call ended the process in another way */
+/* The outcome of a call: an errno, 0 for success, or a value below. */
+#define TRAPPED (-1) /* SIGSYS, caught by a handler */
+#define KILLED (-2)  /* SIGSYS, not caught */
+#define GONE (-3)    /* the process ended in another way */
 
 #define NUMBERS 600 /* system calls there may be */
 
@@ -207,7 +207,7 @@ static const struct attempt worker_attempts[] = {
 #endif
 };
 
-/* What the zygote may do besides, and how far. */
+/* The further calls of the zygote, with their bounds. */
 static const struct attempt zygote_attempts[] = {
     {"take an order", SYS_recvmsg, EFAULT, {S, 1, MSG_DONTWAIT}},
     {"recvmsg elsewhere", SYS_recvmsg, TRAPPED, {4, 1, MSG_DONTWAIT}},
@@ -240,9 +240,9 @@ static const struct attempt zygote_attempts[] = {
 };
 
 /*
- * Options of sockets that take something of the whole kernel: filters (SO_ATTACH_FILTER,
- * SO_ATTACH_BPF, and those of SO_REUSEPORT), a time stamp on each packet, priorities,
- * sizes without a limit, pinned pages (SO_ZEROCOPY), polling of devices.
+ * Socket options with effects on the whole kernel: filters (SO_ATTACH_FILTER,
+ * SO_ATTACH_BPF, and the options of SO_REUSEPORT), time stamps on each packet,
+ * priorities, sizes without a limit, pinned pages (SO_ZEROCOPY), polling of devices.
  */
 #define OPTION(level, name)                                                    \
 	{                                                                      \
@@ -265,7 +265,7 @@ static const struct attempt zygote_attempts[] = {
 	    OPTION_REFUSED(SO_ZEROCOPY, fate),                                 \
 	    OPTION_REFUSED(SO_BUSY_POLL, fate)
 
-/* What a program may, and what fails quietly. */
+/* Allowed calls of a program, and calls which fail quietly. */
 static const struct attempt program_attempts[] = {
     {"send a packet", SYS_sendto, 0, {S, PTR("x"), 1, MSG_NOSIGNAL}},
     {"send a message, which could hold descriptors",
@@ -344,7 +344,7 @@ static const struct attempt program_attempts[] = {
     {"an option of TCP", SYS_setsockopt, ENOPROTOOPT, OPTION(6, 1)},
 };
 
-/* A program's, but for these. */
+/* The calls of a program with these exceptions. */
 static const struct attempt build_attempts[] = {
     {"a connection", SYS_socket, 0, {AF_INET, SOCK_STREAM, 0}},
     {"one of IPv6", SYS_socket, 0, {AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0}},
@@ -384,7 +384,7 @@ static const struct attempt names_attempts[] = {
     {"pages of a file out", SYS_madvise, ENOSYS, {0, 0, 21 /* PAGEOUT */}},
 };
 
-/* paddock-browser ends by one. */
+/* A forbidden call kills paddock-browser. */
 static const struct attempt browser_attempts[] = {
     OPTIONS_REFUSED(KILLED),
     {"a group of netlink", SYS_setsockopt, KILLED, OPTION(270, 1)},
@@ -398,7 +398,7 @@ static const struct attempt browser_attempts[] = {
     {"pages of a file out", SYS_madvise, KILLED, {0, 0, 21 /* PAGEOUT */}},
 };
 
-/* Nothing lies where the path has to, so that nothing is executed there either. */
+/* No string lies at the allowed address, so the allowed exec fails with EFAULT. */
 static const struct attempt one_exec_attempts[] = {
     {"a path that is the one", SYS_execve, EFAULT, {FILTER_EXEC_AT}},
     {"another path", SYS_execve, EPERM, {PTR("/bin/true")}},
@@ -413,7 +413,7 @@ static const struct attempt one_exec_attempts[] = {
      SYS_mmap,
      EPERM,
      {0x1000, 0x100000, PROT_READ, ANON | MAP_FIXED, -1, 0}},
-    /* with CAP_SYS_RAWIO, or vm.mmap_min_addr = 0, the kernel allows it */
+    /* the kernel allows the mapping with CAP_SYS_RAWIO, or with vm.mmap_min_addr = 0 */
     {"memory from zero on",
      SYS_mmap,
      EPERM,
@@ -453,7 +453,7 @@ static const struct attempt one_exec_attempts[] = {
     {"another call", SYS_getpid, 0, {0}},
 };
 
-/* A worker has the first, or the other two, one on top of the other. */
+/* A worker has the first filter, or the two stacked filters. */
 static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
 static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_CLONE,
 					   FILTER_KINDS};
@@ -484,13 +484,13 @@ _Noreturn static void attempt(const enum filter_kind *kinds, long nr,
 		_exit(99);
 	rc = syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 	answer = rc == -1 ? errno : 0;
-	/* All that is left to speak with. */
+	/* The raw calls that the filters leave for the answer. */
 	(void)!syscall(SYS_sendto, S, &answer, sizeof(answer), 0, 0, 0);
 	syscall(SYS_exit_group, 0);
 	__builtin_unreachable();
 }
 
-/* Try a call behind KINDS in a child whose descriptor 3 is a socket. */
+/* Try a call under KINDS in a child whose descriptor 3 is a socket. */
 static int outcome(const enum filter_kind *kinds, long nr, const long *a)
 {
 	int ends[2], status = -1, answer = GONE;
@@ -499,7 +499,7 @@ static int outcome(const enum filter_kind *kinds, long nr, const long *a)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
 		return GONE;
-	(void)!write(ends[0], "x", 1); /* so that a read has an end */
+	(void)!write(ends[0], "x", 1); /* a byte for a call which reads */
 	pid = fork();
 	if (pid == 0) {
 		fds_worker(ends[1]);
@@ -508,8 +508,8 @@ static int outcome(const enum filter_kind *kinds, long nr, const long *a)
 	close(ends[1]);
 	waitpid(pid, &status, 0);
 	/*
-	 * What the call itself said is shorter than an answer, and a reset
-	 * only means that the byte was left unread.
+	 * The output of the tried call is shorter than an answer, and a reset only
+	 * means an unread byte.
 	 */
 	do
 		n = recv(ends[0], &answer, sizeof(answer), MSG_DONTWAIT);
@@ -540,7 +540,7 @@ static void test_attempts(const char *who, const enum filter_kind *kinds,
 	}
 }
 
-/* Numbers that get past a filter even with nonsense for arguments. */
+/* System calls which pass a filter even with nonsense as arguments. */
 static const int worker_numbers[] = {
     SYS_exit,	SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall,
     SYS_brk,	SYS_munmap,	SYS_gettimeofday, SYS_getrandom,
@@ -551,7 +551,7 @@ static const int worker_numbers[] = {
 #endif
 };
 
-/* uretprobe and uprobe: newer x86 kernels ask no filter about these two. */
+/* uretprobe and uprobe: newer x86 kernels exempt these two calls from filters. */
 static bool is_probe(int nr)
 {
 #ifdef __x86_64__
@@ -573,7 +573,7 @@ static void test_every_number(const char *who, const enum filter_kind *kinds)
 
 		for (size_t i = 0; i < ARRAY_LEN(worker_numbers); i++)
 			listed = listed || worker_numbers[i] == nr;
-		/* Outside of a probe they do nothing: SIGILL, or ENXIO. */
+		/* Outside of a probe, both calls fail: SIGILL, or ENXIO. */
 		if (is_probe(nr) && (how == GONE || how == ENXIO))
 			continue;
 		if ((how == TRAPPED) != listed)
@@ -606,19 +606,19 @@ int main(void)
 	is_int(filter_make(FILTER_WORKER, &filters[FILTER_WORKER]), 0,
 	       "the workers' filter compiles");
 	is_int(filter_make(FILTER_ZYGOTE, &filters[FILTER_ZYGOTE]), 0,
-	       "and the zygote's");
+	       "the zygote's filter compiles");
 	is_int(filter_make(FILTER_CLONE, &filters[FILTER_CLONE]), 0,
-	       "and what a worker has on top of that");
+	       "the additional filter of a worker compiles");
 	is_int(filter_make(FILTER_PROGRAM, &filters[FILTER_PROGRAM]), 0,
-	       "and a program's");
+	       "the filter of programs compiles");
 	is_int(filter_make(FILTER_BUILD, &filters[FILTER_BUILD]), 0,
-	       "and a build's");
+	       "the filter of builds compiles");
 	is_int(filter_make(FILTER_ONE_EXEC, &filters[FILTER_ONE_EXEC]), 0,
-	       "and what a build's program has on top of that");
+	       "the additional filter of a build's program compiles");
 	is_int(filter_make(FILTER_NAMES, &filters[FILTER_NAMES]), 0,
-	       "and that of the resolver of names");
+	       "the filter of the resolver of names compiles");
 	is_int(filter_make(FILTER_BROWSER, &filters[FILTER_BROWSER]), 0,
-	       "and paddock-browser's");
+	       "the filter of paddock-browser compiles");
 	printf("# %u, %u and %u instructions\n", filters[FILTER_WORKER].len,
 	       filters[FILTER_ZYGOTE].len, filters[FILTER_CLONE].len);
 	test_attempts("worker", alone, worker_attempts,
@@ -633,7 +633,8 @@ int main(void)
 		      ARRAY_LEN(build_attempts));
 	test_attempts("names", names, names_attempts,
 		      ARRAY_LEN(names_attempts));
-#ifndef __SANITIZE_ADDRESS__ /* that build's filter has another answer */
+/* the filter of a sanitized build has another answer */
+#ifndef __SANITIZE_ADDRESS__
 	test_attempts("browser", browser, browser_attempts,
 		      ARRAY_LEN(browser_attempts));
 #endif

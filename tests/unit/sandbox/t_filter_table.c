@@ -54,10 +54,11 @@ static const struct {
 struct walk {
 	const struct sock_fprog *prog;
 	uint32_t arch, nr;
-	uint32_t actions[ACTIONS_MAX]; /* all that may come out, ascending */
+	uint32_t actions[ACTIONS_MAX]; /* the possible results, ascending */
 	size_t n;
 	bool seen[BPF_MAXINSNS]; /* with an unknown accumulator */
-	bool broken;		 /* an instruction that no filter of ours has */
+	/* an instruction unused by the project's filters */
+	bool broken;
 };
 
 static void add_action(struct walk *w, uint32_t action)
@@ -78,7 +79,7 @@ static void add_action(struct walk *w, uint32_t action)
 	w->n++;
 }
 
-/* The accumulator: unknown once it holds a piece of an argument. */
+/* The accumulator: unknown after loading a piece of an argument. */
 struct acc {
 	bool known;
 	uint32_t value;
@@ -201,7 +202,9 @@ static struct walk walk_number(const struct sock_fprog *prog, size_t arch,
 	return w;
 }
 
-/* A line for what all other numbers get, then one for each that differs. */
+/*
+ * Print a line for the common result of all numbers, then a line for each exception.
+ */
 static void put_arch(struct buf *b, const struct sock_fprog *prog, size_t arch)
 {
 	struct walk rest = walk_number(prog, arch, NUMBERS);
@@ -254,7 +257,7 @@ static void test_large_numbers(const char *golden,
 
 /* ---- the files ---- */
 
-/* The first line in which they differ. */
+/* Print the first differing line. */
 static void show_difference(const char *got, const char *want)
 {
 	while (*got != '\0' && strcspn(got, "\n") == strcspn(want, "\n") &&

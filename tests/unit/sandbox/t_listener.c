@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call that a listener has received is answered once, whatever signals come meanwhile. */
+/*
+ * A call received by a listener must be answered exactly once, whatever signals arrive
+ * meanwhile.
+ */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -18,7 +21,7 @@
 
 #define WAIT_KILLABLE (1UL << 5) /* Linux 5.19 */
 #define CALLS 200
-#define ANSWER EXFULL /* which epoll_ctl(2) itself does not give */
+#define ANSWER EXFULL /* an errno which epoll_ctl(2) itself never returns */
 
 static struct sock_fprog filter;
 
@@ -31,10 +34,13 @@ static bool is_known(unsigned long flags)
 static void on_signal(int sig)
 {
 	(void)
-	    sig; /* no SA_RESTART: a call that it meets ends with EINTR, or begins again */
+	    /*
+	     * no SA_RESTART: an interrupted call ends with EINTR, or begins again
+	     */
+	    sig;
 }
 
-/* Whose listener is a descriptor that both have. */
+/* The calling process; its listener is a descriptor that the test shares. */
 static int calls(int told)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
@@ -53,7 +59,7 @@ static int calls(int told)
 	return 0;
 }
 
-/* How many of the calls took their answer. */
+/* Answer all calls; returns the number of accepted answers. */
 static int answer_all(int listener, pid_t pid)
 {
 	int taken = 0;
@@ -65,7 +71,7 @@ static int answer_all(int listener, pid_t pid)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
 			break;
 		kill(pid, SIGUSR1);
-		sched_yield(); /* it may go on, if it can */
+		sched_yield(); /* let the caller run, if possible */
 		answer.id = call.id;
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0)
 			break;
@@ -100,7 +106,8 @@ int main(void)
 		is_int(kill(pid, SIGKILL), 0,
 		       "before Linux 5.19 signals interrupt calls");
 	waitpid(pid, &status, 0);
-	ok(status == 0 || status == SIGKILL, "…and nobody is interrupted");
+	ok(status == 0 || status == SIGKILL,
+	   "before Linux 5.19 no signal is tested");
 	free(filter.filter);
 	return tap_done();
 }

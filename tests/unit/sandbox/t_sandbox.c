@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cage's other steps, each by itself, in children that we can spare. */
+/* The other steps of the cage, each alone, in children. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
@@ -59,7 +59,7 @@ static int spin_by_itimer(void)
 	return spin(false);
 }
 
-/* A handler that goes on does not help. */
+/* Ignore SIGXCPU: the hard limit must kill. */
 static int spin_on(void)
 {
 	struct sandbox_worker w = {.cpu_ms = 1, .memory_bytes = 1u << 20};
@@ -128,9 +128,10 @@ TEST(limits)
 	is_int(in_child(spin_by_timer), EXIT_TRAPPED,
 	       "CPU time ends in SIGXCPU");
 	is_int(in_child(spin_by_itimer), EXIT_TRAPPED,
-	       "also without POSIX timers");
-	is_int(in_child(spin_on), -SIGKILL, "who ignores that is killed");
-	is_int(in_child(eat_memory), 0, "what was ordered fits, more does not");
+	       "CPU time ends in SIGXCPU without POSIX timers");
+	is_int(in_child(spin_on), -SIGKILL,
+	       "a process ignoring SIGXCPU is killed");
+	is_int(in_child(eat_memory), 0, "the ordered memory fits, and no more");
 	is_int(in_child(endless_memory), 0, "endless limits are limits too");
 	is_int(in_child(open_and_fork), 0, "no file and no process more");
 	is_int(in_child(notice_limits), 0, "limits_hold() sees the difference");
@@ -175,7 +176,8 @@ static int close_slowly(void)
 TEST(fds)
 {
 	is_int(in_child(shuffle), 0, "a worker keeps null and its socket");
-	is_int(in_child(close_slowly), 0, "also without close_range()");
+	is_int(in_child(close_slowly), 0,
+	       "a worker keeps null and the socket without close_range()");
 	is_int(fds_worker(-1), -EBADF, "no socket is an error");
 }
 
@@ -205,7 +207,7 @@ static int powerless(void)
 	if (caps_keep(CAPS_KILL) != 0 || caps_are_none())
 		return 3;
 	if (setresuid(1, 1, 1) != 0 || setresuid(2, 2, 2) != 0)
-		return 4; /* a change of uid keeps what was kept */
+		return 4; /* a change of uid must keep the kept capability */
 	if (kill(getppid(), 0) != 0)
 		return 5;
 	if (caps_keep(0) != 0 || kill(getppid(), 0) == 0)
@@ -231,7 +233,10 @@ static int landlocked(void)
 		   : 4;
 }
 
-/* Left to a program: its user's other processes are out of its reach. */
+/*
+ * Of a program without a cage: other processes of the program's user must be out of
+ * reach.
+ */
 static int left_alone(void)
 {
 	struct sandbox sb = {.slots = 1};
@@ -252,7 +257,9 @@ static int left_alone(void)
 	return kill(getppid(), 0) != 0 && errno == EPERM ? 0 : 5;
 }
 
-/* A key of the session that starts a zygote, by what builds the cage. */
+/*
+ * A key of the session which starts a zygote, by the function which builds the cage.
+ */
 static int keyed(int (*build)(struct sandbox *sb))
 {
 	static const char type[] = "user", name[] = "paddock-t-sandbox";
@@ -265,7 +272,7 @@ static int keyed(int (*build)(struct sandbox *sb))
 		       KEY_SPEC_SESSION_KEYRING, 0);
 	key =
 	    syscall(SYS_add_key, type, name, "x", 1, KEY_SPEC_SESSION_KEYRING);
-	/* who has the session may read it, whoever that is by then */
+	/* any holder of the session may read the key, under any later uid */
 	if (ring < 0 || key < 0 ||
 	    syscall(SYS_keyctl, KEYCTL_SETPERM, key, 0x3f3f3f3f) != 0 ||
 	    syscall(SYS_keyctl, KEYCTL_SETPERM, ring, 0x3f3f3f3f) != 0 ||
@@ -315,7 +322,7 @@ static bool is_limit(int resource, rlim_t max)
 	       l.rlim_max == max;
 }
 
-/* What a program's process is held to, and cannot raise. */
+/* The limits of a program's process, which the process cannot raise. */
 static int limited(void)
 {
 	const struct sandbox_program p = {
@@ -326,7 +333,7 @@ static int limited(void)
 	int fds = 0;
 
 	if (rlimits_program(&p) != 0 || is_limit(RLIMIT_NOFILE, 20))
-		return 1; /* what is open may still have higher numbers */
+		return 1; /* open descriptors may still have higher numbers */
 	if (rlimits_program_files(&p) != 0 || !is_limit(RLIMIT_NOFILE, 20))
 		return 2;
 	if (!is_limit(RLIMIT_SIGPENDING, RLIMITS_SIGNALS) ||
@@ -345,7 +352,7 @@ static int limited(void)
 	return setrlimit(RLIMIT_NOFILE, &more) != 0 && errno == EPERM ? 0 : 6;
 }
 
-/* Who has limits of its own keeps most of them: three in four signals. */
+/* A process with low limits of its own keeps most: three of four signals. */
 static int shares(void)
 {
 	struct rlimit before = {4000, 8000}, after;
@@ -362,7 +369,7 @@ static int slots(void)
 
 	prctl(PR_SET_KEEPCAPS, 1);
 	if (uids_zygote_direct(&sb) != -ENOENT || getuid() != 0)
-		return 4; /* none are kept for us */
+		return 4; /* no user ids are kept for the cage */
 	sb.host_ids = 60600;
 	if (uids_zygote_direct(&sb) != 0 || !sb.own_ids)
 		return 1;
@@ -381,7 +388,8 @@ static void test_keys(void)
 		return;
 	}
 	is_int(in_child(keyed_lua), 0, "no key of the starter is in the cage");
-	is_int(in_child(keyed_program), 0, "…nor in that of programs");
+	is_int(in_child(keyed_program), 0,
+	       "no key of the starter is in the cage of programs");
 }
 
 TEST(steps)
@@ -389,7 +397,8 @@ TEST(steps)
 	test_keys();
 	is_int(in_child(limited), 0, "a program's limits are what was ordered");
 	is_int(in_child(shares), 0, "the cage takes a part of who starts it");
-	is_int(in_child(orphaned), 0, "who finds its parent gone is told");
+	is_int(in_child(orphaned), 0,
+	       "an orphan is told of the end of its parent");
 	if (syscall(444 /* landlock_create_ruleset */, NULL, 0, 1) > 0)
 		is_int(in_child(landlocked), 0, "Landlock denies all it can");
 	else
@@ -422,7 +431,7 @@ TEST(explain)
 			sizeof(text));
 	is_str(text,
 	       "landlock: ENOSYS (needs Linux 5.13 with landlock in lsm=)",
-	       "what, why, and what to do");
+	       "a missing step is explained with name, errno and remedy");
 	sb.err[SANDBOX_NETNS] = sb.err[SANDBOX_IPCNS] = -EPERM;
 	sb.err[SANDBOX_UTSNS] = -ENOSPC;
 	sandbox_explain(&sb,
@@ -430,12 +439,13 @@ TEST(explain)
 				1u << SANDBOX_UTSNS),
 			text, sizeof(text));
 	ok(strstr(text, "netns, ipcns: EPERM (") == text,
-	   "those with one cause are named together");
-	ok(strstr(text, "); utsns: ENOSPC (") != NULL, "others apart");
+	   "steps with one cause are named together");
+	ok(strstr(text, "); utsns: ENOSPC (") != NULL,
+	   "steps with other causes are named separately");
 	sandbox_explain(&sb, all & ~(1u << SANDBOX_RLIMITS), text,
 			sizeof(text));
 	ok(strstr(text, "rlimits: does not hold (") == text,
-	   "what was built and does not hold");
+	   "a built step which does not hold is named");
 	sandbox_explain(&sb, 0, small, sizeof(small));
 	is_int(strlen(small), sizeof(small) - 1, "a long text is cut");
 	sb.landlock_abi = 3;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is held of a worker that waits for its run, and when it is let go. */
+/* The mount held for a worker without a run, and the release of the mount. */
 #include "worker/held_mounts.h"
 
 #include <poll.h>
@@ -18,7 +18,7 @@ static bool is_held(int end)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* Another process lets go, and has ended. */
+/* A child process has released the mount and ended. */
 static bool was_let_go(int end)
 {
 	return waitpid(-1, NULL, 0) > 0 && !is_held(end);
@@ -34,14 +34,15 @@ int main(void)
 	held_mounts_release(ZYGOTE_PROTO_SLOTS, 7);
 	ok(is_held(first), "another worker's release leaves it alone");
 	held_mounts_release(LAST, 7);
-	ok(was_let_go(first), "its own lets it go, in a child");
+	ok(was_let_go(first),
+	   "a worker's own release lets the mount go, in a child");
 	held_mounts_release(LAST, 7);
 
 	second = held_mounts_open(LAST, 8);
 	close(first);
 	first = held_mounts_open(LAST, 9);
 	ok(was_let_go(second) && is_held(first),
-	   "who is next in a slot lets go of what was never released");
+	   "the next worker of a slot releases a mount left behind");
 	held_mounts_release(LAST, 8);
 	ok(is_held(first), "a release that comes late is not for it");
 	held_mounts_release(LAST, 9);

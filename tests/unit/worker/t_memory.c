@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_memory.c - the zygote's memory, laid out for its clones. */
+/* t_memory.c - the layout of the zygote's memory for its clones. */
 #include "worker/memory.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ static uint64_t sum(void)
 	return n;
 }
 
-/* How the constants are mapped, and how much of that is in huge pages. */
+/* The protection of the constants' mapping, and its size in huge pages. */
 static long huge_kb(char perms[5])
 {
 	FILE *f = fopen("/proc/self/smaps", "re");
@@ -70,7 +70,7 @@ static bool has_huge_pages(void)
 	return strstr(line, "[never]") == NULL;
 }
 
-/* How a child ends that writes to a constant. */
+/* The end of a child which writes to a constant. */
 static int end_of_writer(void)
 {
 	int status = 0;
@@ -79,7 +79,7 @@ static int end_of_writer(void)
 	if (pid == 0) {
 		uintptr_t at = (uintptr_t)constants;
 
-		/* no analyzer knows what is there now */
+		/* hides the value from static analyzers */
 		__asm__ volatile("" : "+r"(at));
 		signal(SIGSEGV, SIG_DFL);
 		*(volatile uint64_t *)at = 0;
@@ -101,9 +101,10 @@ static void test_text(void)
 		ok(huge_kb(perms) >= 2048, "shared, they are in a huge page");
 	else
 		skip(SYS_THP " says never", "shared, they are in a huge page");
-	is_str(perms, "r--p", "which is read-only");
-	is_int(end_of_writer(), SIGSEGV, "who writes to them ends");
-	ok(sum() == before, "and they are the same");
+	is_str(perms, "r--p", "the shared constants are read-only");
+	is_int(end_of_writer(), SIGSEGV,
+	       "a writer to the constants gets SIGSEGV");
+	ok(sum() == before, "the shared constants keep their values");
 }
 
 static void test_heap(void)
@@ -114,7 +115,7 @@ static void test_heap(void)
 
 	for (size_t i = 0; i < HOLES; i++) {
 		holes[i] = malloc(16 + i * 7);
-		keep[i] = malloc(100); /* or they would be one */
+		keep[i] = malloc(100); /* keeps neighbouring holes apart */
 		last = (uintptr_t)keep[i];
 	}
 	for (size_t i = 0; i < HOLES; i++)
@@ -127,8 +128,8 @@ static void test_heap(void)
 	ok(beyond, "no allocation falls into a hole between others");
 	memory_begin_page();
 	page = malloc(100);
-	/* cppcheck-suppress uninitdata; where it lies is asked, not what is there */
-	ok((uintptr_t)page % PAGE < 64, "the next one can begin a page");
+	/* cppcheck-suppress uninitdata; the address is tested, not the contents */
+	ok((uintptr_t)page % PAGE < 64, "the next block can begin a page");
 	free(page);
 	for (size_t i = 0; i < HOLES; i++) {
 		free(holes[i]);
@@ -163,13 +164,13 @@ static void test_stack(void)
 	page = seen.room & ~(uintptr_t)(PAGE - 1);
 	ok(seen.room + FRONT <= page + PAGE &&
 	       seen.room + FRONT + 32 > page + PAGE,
-	   "what is written of a room on the stack ends a page");
+	   "the written part of a room on the stack ends a page");
 	ok(seen.here < seen.room && seen.here > page + PAGE / 2,
-	   "and who has it begins in that page");
-	is_int(seen.sum, 0, "it is empty");
+	   "the owner of a room on the stack begins in the same page");
+	is_int(seen.sum, 0, "the room on the stack is zero");
 }
 
-/* A clone of ours would have to be told of a processor: it is not. */
+/* A clone would have to be registered for rseq, which no clone is. */
 static void test_cpu(void)
 {
 #if defined(RSEQ_SIG) && __has_builtin(__builtin_thread_pointer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has beside its resident pages, as /proc tells it. */
+/* Memory of a process beside the resident pages, by /proc. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int write_file(const char *path, const char *text)
 	return ok ? 0 : -1;
 }
 
-/* A folder as /proc is, with one process in it. */
+/* Make a folder like /proc, with one process. */
 static int make_proc(const char *dir)
 {
 	if (chdir(dir) != 0 || mkdir("7", 0700) != 0 ||
@@ -84,10 +84,10 @@ int main(void)
 	       "a process that shows no share counts with all that it has");
 	write_file(rollup, shared_out);
 	is_int((long)shim_own_bytes(&s, 7, 7, 5 << 10), 100120L << 10,
-	       "of swapped pages that are shared the share counts");
+	       "of shared swapped pages, the share counts");
 	write_file(rollup, no_share);
 	is_int((long)shim_own_bytes(&s, 7, 7, 5 << 10), 200120L << 10,
-	       "where the kernel tells no share of swap, all of it counts");
+	       "without a share of swap, all swapped pages count");
 	close(s.proc);
 	remove_proc(dir);
 	return tap_done();

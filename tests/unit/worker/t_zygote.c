@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that the real paddock-worker gives birth to, and their cage. */
+/* Workers started by the real paddock-worker, and their cage. */
 #include <dirent.h>
 
 #include "tests/unit/worker/zygote_fixture.h"
@@ -26,9 +26,9 @@ static void test_crowd(struct zygote *z, int uid_base)
 		ours +=
 		    strtol(status_of(w[i].pid, "PPid"), NULL, 10) == getpid();
 	}
-	is_int(ready, CROWD, "all of them are ready");
-	is_int(caged, CROWD, "each under its own slot's uid");
-	is_int(ours, CROWD, "we are their parent");
+	is_int(ready, CROWD, "all workers of a crowd are ready");
+	is_int(caged, CROWD, "each worker of a crowd has its slot's uid");
+	is_int(ours, CROWD, "the supervisor is the parent of all workers");
 	for (unsigned int i = 0; i < CROWD; i++) {
 		struct rusage ru = {0};
 
@@ -36,10 +36,10 @@ static void test_crowd(struct zygote *z, int uid_base)
 		used += ru.ru_minflt > 0;
 	}
 	is_int(ended, CROWD, "all end when let go of");
-	is_int(used, CROWD, "and what they used is told to us");
+	is_int(used, CROWD, "the resource use of ended workers is known");
 }
 
-/* An order that makes no sense gets an answer, and its socket is closed. */
+/* A malformed order must be answered, and the order's socket must be closed. */
 static void refused(struct zygote *z, const char *what,
 		    const struct zygote_proto_request *request, size_t nfds)
 {
@@ -78,7 +78,7 @@ static void test_orders(struct zygote *z)
 	refused(z, "no CPU time", &request, 1);
 	is_int(spawn(z, ZYGOTE_PROTO_SLOTS - 1, &w).err, 0,
 	       "the last slot is fine");
-	ok(is_ready(&w), "and its worker ready");
+	ok(is_ready(&w), "the worker of the last slot is ready");
 	finish(&w, NULL);
 }
 
@@ -126,21 +126,23 @@ static void test_cage(struct zygote *z)
 	if (!ok(is_ready(&w), "a worker to look at"))
 		return;
 	if (geteuid() == 0) {
-		is_int(entries(w.pid, "fd"), 4, "it holds four descriptors");
-		is_int(entries(w.pid, "root/"), 0, "its root is empty");
+		is_int(entries(w.pid, "fd"), 4,
+		       "a worker has four descriptors");
+		is_int(entries(w.pid, "root/"), 0, "a worker's root is empty");
 	} else {
 		is_int(entries(w.pid, "fd"), -1, "not even we see its files");
 	}
 	is_str(status_of(w.pid, "SigBlk"), "0000000000000000",
-	       "no signal is blocked");
+	       "a worker blocks no signal");
 	is_str(status_of(w.pid, "CapBnd"), "0000000000000000",
-	       "its bounding set is empty");
-	is_int(limit_of(w.pid, "Max cpu time"), CPU_MS / 1000 + 1,
-	       "the kernel's CPU limit is a second over ours");
+	       "a worker's capability bounding set is empty");
+	is_int(
+	    limit_of(w.pid, "Max cpu time"), CPU_MS / 1000 + 1,
+	    "the kernel's CPU limit of a worker is a second over the timer's");
 	ok(limit_of(w.pid, "Max address space") > MEMORY_BYTES &&
 	       limit_of(w.pid, "Max address space") <
 		   MEMORY_BYTES + (32u << 20),
-	   "its address space is what was ordered and a little");
+	   "a worker's address space is the ordered memory and a little more");
 	is_int(limit_of(w.pid, "Max open files"), 4, "no file more");
 	is_int(kill(z->pid, SIGTERM), 0, "SIGTERM to the zygote");
 	finish(&w, NULL);
@@ -158,16 +160,16 @@ static void test_orphan_of_zygote(void)
 	start(&z, 0, NULL);
 	take_note(&z);
 	spawn(&z, 0, &w);
-	ok(is_ready(&w), "a worker is ready");
+	ok(is_ready(&w), "a worker is ready before the zygote is killed");
 	kill(z.pid, SIGKILL);
-	is_int(stop(&z), SIGKILL, "its zygote is killed");
+	is_int(stop(&z), SIGKILL, "the zygote of a worker is killed");
 	is_int(kill(w.pid, 0), 0, "the worker lives on");
 	ok(WIFEXITED(finish(&w, NULL)), "until it is let go of");
 }
 
 #define FAMILY 5 /* a zygote and its workers */
 
-/* A supervisor with all that it started; tells their pids, then waits. */
+/* A supervisor with a zygote and workers; writes the pids to OUT, then waits. */
 _Noreturn static void supervise(int out)
 {
 	pid_t pids[FAMILY];
@@ -206,10 +208,14 @@ static void test_dead_supervisor(void)
 	for (int i = 0; i < FAMILY; i++) {
 		int status = pids[i] > 0 ? reap(pids[i], NULL) : -1;
 
-		/* What sees its socket close before the signal just exits. */
+		/*
+		 * A process which sees the closed socket before the signal exits by
+		 * itself.
+		 */
 		killed += status != -1;
 	}
-	is_int(killed, FAMILY, "all of them end when it is killed");
+	is_int(killed, FAMILY,
+	       "all processes end when the supervisor is killed");
 }
 
 static int run_binary(const char *arg, char *text, size_t size)
@@ -231,14 +237,16 @@ static void test_arguments(void)
 	char text[256];
 
 	is_int(WEXITSTATUS(run_binary("--version", text, sizeof(text))), 0,
-	       "--version");
+	       "the argument --version succeeds");
 	is_int(strncmp(text, "paddock-worker ", 15), 0, "says what it is");
 	is_int(WEXITSTATUS(run_binary("", text, sizeof(text))), 2,
-	       "by hand it is a usage error");
-	ok(strstr(text, "only paddockd starts") != NULL, "that says why");
+	       "a start by hand is a usage error");
+	ok(strstr(text, "only paddockd starts") != NULL,
+	   "the usage error names paddockd");
 	is_int(WEXITSTATUS(run_binary("--wrong", text, sizeof(text))), 2,
-	       "so is an unknown argument");
-	ok(strstr(text, "--wrong") != NULL, "that is named");
+	       "an unknown argument is a usage error");
+	ok(strstr(text, "--wrong") != NULL,
+	   "the usage error names the unknown argument");
 }
 
 static void live_on(const struct sandbox *sb, const struct sandbox_worker *w)
@@ -247,7 +255,7 @@ static void live_on(const struct sandbox *sb, const struct sandbox_worker *w)
 	_exit(0);
 }
 
-/* The first step of its cage fails: there is no socket of a run. */
+/* The first step of the cage fails: the socket of the run is missing. */
 static void test_uncaged(void)
 {
 	const struct sandbox sb = {.slots = 1};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the real paddock-worker says of its cage, on machines that lack some. */
+/*
+ * The report of the real paddock-worker about its cage, on machines with missing
+ * features.
+ */
 #include "base/os/errname.h"
 #include "tests/unit/worker/zygote_fixture.h"
 
@@ -14,7 +17,7 @@
 	 SANDBOX_BIT(SANDBOX_IPCNS) | SANDBOX_BIT(SANDBOX_UTSNS) |             \
 	 SANDBOX_BIT(SANDBOX_MNTNS))
 
-/* What holds on any kernel with seccomp, whoever we are. */
+/* Steps which hold on any kernel with seccomp, under any user. */
 #define ALWAYS                                                                 \
 	(SANDBOX_BIT(SANDBOX_SECCOMP) | SANDBOX_BIT(SANDBOX_NNP) |             \
 	 SANDBOX_BIT(SANDBOX_RLIMITS) | SANDBOX_BIT(SANDBOX_CLOSED) |          \
@@ -37,7 +40,7 @@ static bool have_landlock(void)
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, 1) > 0;
 }
 
-/* What this machine should give to root (or else to an ordinary user). */
+/* The expected steps on this machine for root (or else for an ordinary user). */
 static uint32_t expected(bool root)
 {
 	uint32_t want = ALWAYS;
@@ -53,7 +56,7 @@ static uint32_t expected(bool root)
 	return want;
 }
 
-/* Each layer that is missing, and no other, is named. */
+/* The missing steps of the cage must be named, and no other steps. */
 static void test_report(const char *who, uid_t uid, const struct refusal *r,
 			uint32_t want, const char *named)
 {
@@ -137,7 +140,7 @@ static void test_reports(void)
 		    "uid: does not hold");
 }
 
-/* Without a filter there is no cage, and it says so. */
+/* Without a filter there is no cage, and the report must say so. */
 static void test_broken(const char *what, const struct refusal *r,
 			const char *named)
 {
@@ -159,7 +162,7 @@ static void test_breakage(void)
 {
 	static const struct refusal no_seccomp[] = {
 	    {SCMP_SYS(seccomp), EINVAL, SECCOMP_SET_MODE_FILTER}, {0}};
-	/* what the kernel gives when net.core.bpf_jit_limit is reached */
+	/* the kernel's answer at the limit net.core.bpf_jit_limit */
 	static const struct refusal full[] = {
 	    {SCMP_SYS(seccomp), ERRNAME_ENOTSUPP, SECCOMP_SET_MODE_FILTER},
 	    {0}};

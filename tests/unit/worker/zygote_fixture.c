@@ -209,7 +209,8 @@ bool is_ready(const struct worker *w)
 
 int done(void)
 {
-	is_int(waitpid(-1, NULL, WNOHANG), -1, "nobody is left behind");
+	is_int(waitpid(-1, NULL, WNOHANG), -1,
+	       "no child process is left behind");
 	close(binary);
 	return tap_done();
 }
@@ -219,6 +220,5 @@ bool begin(void)
 	binary = open(worker_path(), O_RDONLY | O_CLOEXEC);
 	if (binary >= 0) /* out of the way of what exec_worker() sets up */
 		binary = fcntl(binary, F_DUPFD_CLOEXEC, FDS_FREE);
-	return ok(binary >= 0, "there is a worker to test at %s",
-		  worker_path());
+	return ok(binary >= 0, "a worker to test exists at %s", worker_path());
 }

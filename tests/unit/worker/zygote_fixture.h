@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zygote_fixture.h - the real paddock-worker, with us as its supervisor. */
+/* zygote_fixture.h - runs the real paddock-worker, with the test as supervisor. */
 #ifndef TESTS_UNIT_WORKER_ZYGOTE_FIXTURE_H
 #define TESTS_UNIT_WORKER_ZYGOTE_FIXTURE_H
 
@@ -25,17 +25,18 @@
 #include "ipc/zygote_proto.h"
 #include "tests/unit/tap.h"
 
-#define PATIENCE_MS 20000 /* only a failing test waits that long */
+#define PATIENCE_MS 20000 /* only a failing test waits so long */
 #define NOBODY 65534
 #define CPU_MS 10000
 #define MEMORY_BYTES (16u << 20)
 #define FDS_FREE 20 /* descriptors below are set up for the worker */
 
-/* A call that the machine refuses, or pretends to have done (errno 0). */
+/* A system call which the machine refuses, or pretends to have done (errno 0). */
 struct refusal {
 	int nr;
 	int err;
-	unsigned int flags; /* only with one of these in argument 0; 0: ever */
+	/* refuse only calls with a flag of these in argument 0; 0: all calls */
+	unsigned int flags;
 };
 
 #define REFUSALS_MAX 8
@@ -56,11 +57,11 @@ void die(const char *what);
 /* UID 0: as whoever we are. */
 void start(struct zygote *z, uid_t uid, const struct refusal *r);
 
-/* One packet; -1: none in time; 0: the peer is gone. */
+/* Receive one packet; -1: none in time; 0: the peer is gone. */
 ssize_t take(int fd, void *buf, size_t size);
 struct zygote_proto_event take_note(const struct zygote *z);
 
-/* How PID ended; it gets PATIENCE_MS. -1 if it did not. */
+/* The end of PID within PATIENCE_MS; -1: no end in time. */
 int reap(pid_t pid, struct rusage *ru);
 
 /* The control's end ends the zygote. */
@@ -72,12 +73,12 @@ struct zygote_proto_request order_for(unsigned int slot);
 struct zygote_proto_event spawn(const struct zygote *z, unsigned int slot,
 				struct worker *w);
 
-/* Let go of W; how it ended. */
+/* Release W; returns the end of W. */
 int finish(struct worker *w, struct rusage *ru);
-/* It sleeps, which it does first when it waits for its RUN, in its cage. */
+/* Does W sleep? The first sleep of a worker is the wait for a RUN, in the cage. */
 bool is_ready(const struct worker *w);
 
-/* The value of KEY in PID's status, in one of two buffers. */
+/* The value of KEY in PID's status, in alternating buffers. */
 const char *status_of(pid_t pid, const char *key);
 
 /* Last in main(). */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attack.h - programs that attack, all in one: which is said by the inputs,
- * {"do": NAME}. Each prints what it came to, as JSON, unless it is the end of
- * it.
+ * attack.h - the attacking programs in one binary: the inputs {"do": NAME} select the
+ * attack. An attack prints its result as JSON, unless the attack ends the process.
  */
 #ifndef TESTS_SYSTEM_REDTEAM_ATTACKS_ATTACK_H
 #define TESTS_SYSTEM_REDTEAM_ATTACKS_ATTACK_H
@@ -16,19 +15,19 @@ struct attack {
 	void (*run)(void);
 };
 
-/* Each ends with a NULL name. */
+/* A NULL name ends each list. */
 extern const struct attack resource_attacks[], escape_attacks[], leak_attacks[],
     signal_attacks[], shared_attacks[], counter_attacks[], record_attacks[],
     held_attacks[];
 
-extern char inputs[1 << 16]; /* as they came, NUL-ended */
+extern char inputs[1 << 16]; /* the inputs as received, NUL-terminated */
 
 /* {"errno":"NAME"}: errno if FAILED, else "0". */
 void tell_errno(bool failed);
 /* On descriptor 3. */
 void tell_progress(const char *message);
 
-/* Every system call that is tried by name; false: there is none of NAME. */
+/* Try the system call NAME; false: no such name is known. */
 bool try_call(const char *name);
 
 #endif

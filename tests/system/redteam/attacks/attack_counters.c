@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attack_counters.c - what the kernel counts for a user or for the machine,
- * used up and held; and a program that needs a little of each, which goes by
- * meanwhile, in the cage and as the server's user outside of it.
+ * attack_counters.c - kernel counters for a user or for the machine, used up and held;
+ * and a program which needs a little of each counter and runs at the same time, in the
+ * cage and as the server's user outside of the cage.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -157,9 +157,9 @@ static void a_little_of_each(void)
 	printf("210");
 }
 
-/* ---- all of one ---- */
+/* ---- use up one counter ---- */
 
-/* All is had, and kept. */
+/* Report that the counter is used up, and keep everything. */
 _Noreturn static void hold(void)
 {
 	tell_progress("full");
@@ -167,7 +167,10 @@ _Noreturn static void hold(void)
 		pause();
 }
 
-/* N more that take what WHAT takes, and keep it; they are told apart by fork. */
+/*
+ * N more processes which take by TAKE and keep the resource; fork order tells the
+ * processes apart.
+ */
 static void with_others(int n, void (*take)(void))
 {
 	int ready[2];
@@ -215,7 +218,7 @@ static void take_timers(void)
 		;
 }
 
-/* Full ones: their pages count, too. */
+/* Take full pipes, since the pages count, too. */
 static void take_pipes(void)
 {
 	static char bytes[65536];
@@ -242,7 +245,9 @@ static void take_files(void)
 		;
 }
 
-/* Each watch is of a number and a file: so many of each, and so many epolls. */
+/*
+ * A watch is a pair of a number and a file, so use many of both, with many epolls.
+ */
 static void take_watches(void)
 {
 	enum { EPOLLS = 20, FILES = 40, NUMBERS = 40 };
@@ -330,7 +335,7 @@ static void all_threads(void)
 	hold();
 }
 
-/* Its descriptors are its own from here on, and nobody else's to see. */
+/* Unshare the descriptors from here on. */
 static void *take_alone(void *done)
 {
 	if (syscall(SYS_close_range, ~0u, ~0u, 1u << 1) != 0)
@@ -356,7 +361,10 @@ static void all_files_of_threads(void)
 	hold();
 }
 
-/* Busy, and each in a session of its own, which some kernels give a share. */
+/*
+ * Busy processes, each in a session of its own, for which some kernels have a share of
+ * CPU time.
+ */
 static void all_sessions(void)
 {
 	for (int i = 0; i < 40; i++)
@@ -368,7 +376,7 @@ static void all_sessions(void)
 	hold();
 }
 
-/* Left on their way, in a socket of its own. */
+/* Descriptors in flight, each in a socket of its own. */
 static void all_descriptors_sent(void)
 {
 	union {
@@ -401,7 +409,7 @@ static void several_sent(void)
 	tell_errno(sendmmsg(ends[0], &m, 1, 0) < 0);
 }
 
-/* A byte out of band: its way through a socket had faults of the kernel's. */
+/* A byte out of band: the kernel's handling in sockets had security faults. */
 static bool oob_refused(long rc)
 {
 	return rc < 0 && errno == EOPNOTSUPP;
@@ -433,7 +441,7 @@ static void no_oob(void)
 	tell_errno(true);
 }
 
-/* A call that is not there: what it would count cannot be used up. */
+/* A call which must be missing, so that its counter cannot be used up. */
 #define ABSENT(name, ...)                                                      \
 	static void name(void)                                                 \
 	{                                                                      \

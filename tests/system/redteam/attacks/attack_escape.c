@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attack_escape.c - to reach what is outside: system calls by name. */
+/* attack_escape.c - attempts to reach outside of the cage: system calls by name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -160,7 +160,7 @@ static void int80(void)
 #endif
 }
 
-/* What execve(2) could give, it does not. */
+/* execve(2) must not give privileges by set-id files. */
 static void setid(void)
 {
 	struct statvfs usr, work;
@@ -172,7 +172,7 @@ static void setid(void)
 	       prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
 }
 
-/* Which descriptors there are, and whether one is a folder. */
+/* The open descriptors, and whether a folder is among them. */
 static void leaked(void)
 {
 	struct stat st;
@@ -187,7 +187,7 @@ static void leaked(void)
 	printf("],\"folders\":%d}", folders);
 }
 
-/* A lock on a file that all runs see: it is to be had, and known. */
+/* A lock on a file visible to all runs: the lock succeeds, as documented. */
 static void lock(void)
 {
 	int fd = open("/usr/bin/env", O_RDONLY);
@@ -195,7 +195,7 @@ static void lock(void)
 	tell_errno(flock(fd, LOCK_EX | LOCK_NB) != 0);
 }
 
-/* Each number of "list", with nonsense for arguments: what it comes to. */
+/* Call each number in "list" with nonsense as arguments, and print the results. */
 static void numbers(void)
 {
 	const char *at = strstr(inputs, "\"list\":[");

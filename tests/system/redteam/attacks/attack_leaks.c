@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attack_leaks.c - to know what is not its own. */
+/* attack_leaks.c - attempts to read data of other runs and of the server. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,10 @@ static bool range_has(int mem, uint64_t from, uint64_t to, const char *needle,
 	return false;
 }
 
-/* The needle is two halves, so that this program itself has it nowhere. */
+/*
+ * The needle is given as two halves, so the program's own memory does not contain the
+ * needle.
+ */
 static bool memory_has_both(const char *a, const char *b)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -43,7 +46,7 @@ static bool memory_has_both(const char *a, const char *b)
 
 		if (sscanf(line, "%lx-%lx", &from, &to) != 2)
 			continue;
-		/* not where the needle is put together, nor what is read to */
+		/* skip the joined needle and the read buffer */
 		if (from <= (unsigned long)needle && (unsigned long)needle < to)
 			continue;
 		if (from <= (unsigned long)buf && (unsigned long)buf < to)
@@ -63,7 +66,7 @@ static void secret(void)
 	       memory_has_both("canary-of", "-the-server") ? "true" : "false");
 }
 
-/* What the run before this one was given: "earlier-" and "input". */
+/* Search for the inputs of the run before: "earlier-" and "input". */
 static void earlier(void)
 {
 	printf("{\"found\":%s}", memory_has_both("earlier-", "input-of-a-run")
@@ -71,7 +74,7 @@ static void earlier(void)
 				     : "false");
 }
 
-/* The numbers of /proc that are neither we nor our threads. */
+/* The numbers in /proc except the process's own and its threads'. */
 static void others(void)
 {
 	DIR *d = opendir("/proc");
@@ -86,7 +89,7 @@ static void others(void)
 	printf("%d", n);
 }
 
-/* The CPU clocks of processes that are not the run's. */
+/* CPU clocks of processes outside of the run. */
 static void clocks(void)
 {
 	struct timespec ts;

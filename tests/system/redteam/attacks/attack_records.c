@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attack_records.c - the kernel's small records that no cgroup and no limit
- * counts: locks on ranges, watches, timers, compiled filters, buffers of sockets,
- * the page cache that all share. Each is tried a bounded number of times, since
- * the machine is everybody's.
+ * attack_records.c - small records of the kernel which no cgroup and no limit counts:
+ * locks on ranges, watches, timers, compiled filters, buffers of sockets, the shared
+ * page cache. Attempts are bounded, since other programs use the same machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +28,7 @@
 
 #include "tests/system/redteam/attacks/attack.h"
 
-enum { MANY = 40000 }; /* several times what a run may have */
+enum { MANY = 40000 }; /* several times the allowed number for a run */
 
 /* ---- locks on ranges of files ---- */
 
@@ -43,7 +42,9 @@ static int a_file(void)
 	return fd;
 }
 
-/* N locks that the kernel cannot join. How many there are; errno has why. */
+/*
+ * Take N locks which the kernel cannot join. The number of locks; errno has the reason.
+ */
 static int take_ranges(int fd, int command, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -82,7 +83,7 @@ static void ranges_of_a_file(void)
 	tell_end(take_ranges(a_file(), F_OFD_SETLK, MANY), 32768);
 }
 
-/* Each child has 3,000 and keeps them; the sum counts. */
+/* The children take 3,000 locks each and keep the locks; the sum is limited. */
 static void ranges_of_many(void)
 {
 	int ends[2], sum = 0, n, last = 0;
@@ -111,8 +112,8 @@ static void ranges_of_many(void)
 }
 
 /*
- * Their owner is a table of descriptors, so they outlive the process that took
- * them, whose pid they have.
+ * A lock belongs to a table of descriptors, so locks outlive the locking process, but
+ * still have the old pid.
  */
 static void ranges_of_the_dead(void)
 {
@@ -162,7 +163,9 @@ static void *rest(void *arg)
 	return arg;
 }
 
-/* The same, beside more descriptors than anybody looks at: of each thread all. */
+/*
+ * The same beside more descriptors than the watch looks at: each thread has a table.
+ */
 static void ranges_in_a_crowd(void)
 {
 	pthread_t thread;
@@ -244,7 +247,7 @@ static void shared_locks_moved(void)
 
 /* ---- watches ---- */
 
-/* As many epolls as it takes, each with each number of one file. */
+/* Use many epolls, each with every number of one file. */
 static int watch_all(int n)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
@@ -299,7 +302,9 @@ static void watches_of_many(void)
 	tell_end(sum, 4096);
 }
 
-/* Descriptors: of epolls, in one of two rows; what they watch; and between them. */
+/*
+ * Descriptors: of epolls, in one of two rows; the watched files; and numbers between.
+ */
 enum { EPOLLS = 40, LOW = 10, WATCHED = 360, EACH = 100, HIGH = 460 };
 
 static void dup_to(int fd, int first, int n)
@@ -309,7 +314,7 @@ static void dup_to(int fd, int first, int n)
 			abort();
 }
 
-/* From the one row to the other, which a reader passes some time later. */
+/* Move descriptors between the rows, which a reader passes some time later. */
 _Noreturn static void move_about(void)
 {
 	struct timespec a_while = {.tv_nsec = 1500000};
@@ -349,7 +354,7 @@ static void on_continue(int sig)
 	goes_on++;
 }
 
-/* Who looks stops all and has them go on: goes_on is how often somebody looked. */
+/* The watch stops all processes and continues them: goes_on counts the looks. */
 static void count_looks(void)
 {
 	struct sigaction sa = {.sa_handler = on_continue,
@@ -359,7 +364,7 @@ static void count_looks(void)
 		abort();
 }
 
-/* Has itself go on, whoever stops it. */
+/* Continue this process by a timer, whoever stops the process. */
 static void continue_always(void)
 {
 	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL,
@@ -374,8 +379,8 @@ static void continue_always(void)
 }
 
 /*
- * One holds nearly all that a run may have, and moves them; another tries for more
- * until it was looked at LOOKS times.
+ * A process holds nearly the allowed number and moves the descriptors; a second process
+ * tries for more until looked at LOOKS times.
  */
 enum { LOOKS = 12 };
 static void try_beside_moving(void (*prepare)(void))
@@ -425,7 +430,7 @@ static void watches_continued(void)
 	try_beside_moving(continue_always);
 }
 
-/* ---- who stands still already ---- */
+/* ---- a process already stopped ---- */
 
 static char state_of(pid_t pid)
 {
@@ -441,7 +446,9 @@ static char state_of(pid_t pid)
 	return state;
 }
 
-/* One that was stopped before is stopped after many looks, and goes on when told. */
+/*
+ * A process stopped before is still stopped after many looks, and continues when told.
+ */
 static void ranges_beside_stopped(void)
 {
 	int fd = a_file(), status, n;
@@ -470,7 +477,7 @@ static void ranges_beside_stopped(void)
 	       WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-/* ---- what the kernel starts for a file that it cannot execute ---- */
+/* ---- programs started by the kernel for an unknown executable ---- */
 
 /* Before Linux 6.14: modprobe, as root, since no format begins so. */
 static void executions(void)
@@ -497,7 +504,7 @@ static void executions(void)
 	tell_end(sum, 17000);
 }
 
-/* ---- files that nothing but a mapping keeps ---- */
+/* ---- files kept by a mapping alone ---- */
 
 static int map_files(int n)
 {
@@ -523,9 +530,9 @@ struct mapped {
 };
 
 /*
- * Who has one page of shared memory, and was refused more for the number of all
- * mappings, gets a little once others are gone. How many there were is told by
- * who looks: LOOKS times is too often.
+ * A process with one page of shared memory was refused more, because of the number of
+ * all mappings; after the other processes have ended, a little is allowed. The watch
+ * counts the mappings: LOOKS looks are too many.
  */
 static int share_after_refusal(pid_t others, char *one)
 {
@@ -577,11 +584,11 @@ static void mapped_files(void)
 	tell_end(sum, 65536);
 }
 
-/* ---- processes that end ---- */
+/* ---- ending processes ---- */
 
 enum { ENDS = 300, THREADS_OF_ONE = 100, FILES_OF_ONE = 16 };
 
-/* A process with a table of descriptors that all of its threads share ends. */
+/* End a process whose threads share one table of descriptors. */
 _Noreturn static void be_many_and_end(int file)
 {
 	pthread_attr_t small;
@@ -597,7 +604,7 @@ _Noreturn static void be_many_and_end(int file)
 	_exit(0);
 }
 
-/* One after the other: the open files of each count once, also while it ends. */
+/* Processes in turn: open files must count once, also at the end of a process. */
 static void threads_that_end(void)
 {
 	int file = a_file(), status, bad = 0;
@@ -612,9 +619,11 @@ static void threads_that_end(void)
 	printf("{\"bad\":%d}", bad);
 }
 
-/* ---- what no resident size has; nothing but a limit ends the run ---- */
+/* ---- memory outside of the resident size; only a limit ends the run ---- */
 
-/* A table of 4 KiB for each 2 MiB, of which one page is read: all are zero. */
+/*
+ * Use a page table of 4 KiB for each 2 MiB, with one page read: all pages are zero.
+ */
 static void page_tables(void)
 {
 	const size_t each = (size_t)1 << 30, step = 2 << 20;
@@ -633,7 +642,7 @@ static void page_tables(void)
 	rest(NULL);
 }
 
-/* Each other page may be written, so that none can be joined with the next. */
+/* Make every second page writable, so no mapping can be joined with the next. */
 static void split_mappings(void)
 {
 	const size_t n = 60000, page = 4096;
@@ -660,7 +669,9 @@ static void split_mappings(void)
 	rest(NULL);
 }
 
-/* Each process has a link from each of its mappings to that of each above it. */
+/*
+ * After forks, each mapping of a process is linked to the mappings of the parents.
+ */
 static void forked_mappings(void)
 {
 	const size_t n = 1200, page = 4096;
@@ -678,7 +689,7 @@ static void forked_mappings(void)
 	rest(NULL);
 }
 
-/* Pages of memory that is shared outlive what maps them, in no resident size. */
+/* Pages of shared memory outlive the mapping, outside of any resident size. */
 static void shared_dropped(void)
 {
 	const size_t each = 16 << 20;
@@ -735,7 +746,7 @@ static void *fill(void *arg)
 	return rest(arg);
 }
 
-/* The thread that began ends; the figures of its process are those of its memory. */
+/* The first thread ends; the watch must still find the memory of the process. */
 static void memory_without_leader(void)
 {
 	pthread_t thread;
@@ -761,7 +772,10 @@ static void many_files(void)
 	rest(NULL);
 }
 
-/* A stack is data to no limit: one that grows, and a page of the first one's. */
+/*
+ * A stack counts as data for no limit: a growing mapping, and a page below the first
+ * stack.
+ */
 static void grows_down(void)
 {
 	tell_errno(mmap(NULL, 1 << 30, PROT_READ | PROT_WRITE,
@@ -793,7 +807,7 @@ static void named_mappings(void)
 			 4096, "name") != 0);
 }
 
-/* ---- calls and options that are not there ---- */
+/* ---- missing calls and options ---- */
 
 #define ABSENT(name, ...)                                                      \
 	static void name(void)                                                 \
@@ -804,7 +818,7 @@ static void named_mappings(void)
 ABSENT(no_timerfd, SYS_timerfd_create, 1, 0)
 ABSENT(no_signalfd, SYS_signalfd4, -1, &(unsigned long){1}, 8, 0)
 
-/* Every option of every level that there might be: those that can be set. */
+/* Try all options of all possible levels: the settable options. */
 static void socket_options(void)
 {
 	static const int levels[] = {0,	  1,   6,   17,	 41,  132, 136, 263,
@@ -840,7 +854,7 @@ static void socket_buffers(void)
 	printf("{\"grown\":%s}", is > was ? "true" : "false");
 }
 
-/* All pairs of sockets, each as full as it gets. */
+/* Fill pairs of sockets up to the limit. */
 static void sockets_filled(void)
 {
 	static char block[1 << 16];
@@ -859,7 +873,7 @@ static void sockets_filled(void)
 
 /* ---- the page cache ---- */
 
-/* Each place takes memory in nobody's account, and time of who wakes them. */
+/* A place in poll(2) takes uncounted memory, and time of each wake-up. */
 static void many_polled(void)
 {
 	static struct pollfd all[2000];
@@ -894,7 +908,9 @@ static const char *how(long rc)
 	return rc < 0 ? strerrorname_np(errno) : "0";
 }
 
-/* On a file, whose owner the kernel tells it to, and lets send the pages away. */
+/*
+ * On a mapped file, whose owner the kernel knows, and whose pages can be dropped.
+ */
 static void mapped_pages(void)
 {
 	unsigned char in;

@@ -41,7 +41,7 @@ _Noreturn static void wait_for_ever(void)
 		pause();
 }
 
-/* Each of some processes takes what it gets, and keeps it. */
+/* Some processes each take as much as possible, and keep everything. */
 static void take(int flags)
 {
 	for (int i = 0; i < 4; i++)
@@ -129,7 +129,7 @@ static void forks(void)
 static void vforks(void)
 {
 	for (;;)
-		if (vfork() < 0) /* NOLINT: it is to be rude */
+		if (vfork() < 0) /* NOLINT: rude on purpose */
 			pause(); /* NOLINT */
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attack_shared.c - by what all runs, or the shim and its program, share. */
+/*
+ * attack_shared.c - attacks through resources shared by all runs, or by the shim and
+ * its program.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,9 +25,9 @@
 #define HUGE_PAGE (2u << 20)
 #define KINDS 64 /* of signals */
 
-/* ---- what all see ---- */
+/* ---- resources visible to all ---- */
 
-/* Who else opens programs? */
+/* Watch programs being opened by others. */
 static void watch_programs(void)
 {
 	int fd = inotify_init1(0);
@@ -33,8 +36,8 @@ static void watch_programs(void)
 }
 
 /*
- * A datagram socket that has lost its other end is as good as one of
- * socket(2), and has a name of its own once it wants credentials.
+ * A datagram socket whose other end is closed is as good as a socket of socket(2), and
+ * gets a name of its own when the process asks for credentials.
  */
 static void lone_socket(void)
 {
@@ -58,7 +61,7 @@ static void raw_socket(void)
 	tell_errno(socketpair(AF_UNIX, SOCK_RAW, 0, ends) != 0);
 }
 
-/* Pages that the machine keeps apart, which no limit of memory counts. */
+/* Huge pages from the machine's reserve, which no limit of memory counts. */
 static void huge_pages(void)
 {
 	void *p = mmap(
@@ -68,7 +71,10 @@ static void huge_pages(void)
 	tell_errno(p == MAP_FAILED);
 }
 
-/* Who else has a page like mine? Writing to it tells, by its time. */
+/*
+ * Merge pages: the time of a later write tells whether another process has an equal
+ * page.
+ */
 static void merge_pages(void)
 {
 	void *p = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE,
@@ -77,7 +83,7 @@ static void merge_pages(void)
 	tell_errno(madvise(p, HUGE_PAGE, MADV_MERGEABLE) != 0);
 }
 
-/* A page of a file that all map, written by way of our own memory. */
+/* Write to a page of a file mapped by all, through /proc/self/mem. */
 static void shared_page(void)
 {
 	int file = open("/usr/bin/env", O_RDONLY);
@@ -89,7 +95,7 @@ static void shared_page(void)
 
 /* ---- the shim ---- */
 
-/* Every signal, by every call that sends one; also as if from outside. */
+/* Send every signal to the shim by every call; also as if from outside. */
 static void signals_to_shim(void)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, 1, 0);
@@ -110,7 +116,7 @@ static void signals_to_shim(void)
 	printf("1");
 }
 
-/* A child whose end is a SIGTERM, to whoever is its parent by then: PID 1. */
+/* A child whose exit signal is SIGTERM, sent to the parent at the time: PID 1. */
 static void last_signal(void)
 {
 	if (fork() == 0) {
@@ -127,7 +133,7 @@ static void last_signal(void)
 	printf("1");
 }
 
-/* As many calls that are reported as there may be processes, at once. */
+/* Make as many reported calls at once as processes are allowed. */
 static void all_reported(void)
 {
 	int go[2];
@@ -148,7 +154,7 @@ static void all_reported(void)
 	printf("1");
 }
 
-/* Callers that are gone before anybody can look at them. */
+/* Callers which exit before the shim can look at the process. */
 static void gone_reported(void)
 {
 	for (int i = 0; i < 200; i++) {
@@ -164,14 +170,14 @@ static void gone_reported(void)
 	printf("1");
 }
 
-/* A name that forges what is reported of it. */
+/* A process name which tries to forge the report. */
 static void odd_name(void)
 {
 	prctl(PR_SET_NAME, "\",\x1b[2J\xff\n\"x");
 	syscall(SYS_keyctl, 0, 0);
 }
 
-/* Pipes that keep packets apart, and want to send signals. */
+/* Packet pipes, which also want to send signals. */
 static void odd_pipes(void)
 {
 	for (int fd = 0; fd < 5; fd++)
@@ -183,7 +189,7 @@ static void odd_pipes(void)
 	_exit(0);
 }
 
-/* Nobody reads its answers, and nobody can. */
+/* Close the answers' descriptor, so answers cannot be read. */
 static void no_answers(void)
 {
 	close(4);
@@ -194,9 +200,9 @@ static void no_answers(void)
 	printf("1");
 }
 
-/* ---- more than it has ---- */
+/* ---- more than allowed ---- */
 
-/* Sockets in sockets, until the kernel must find out who holds them. */
+/* Sockets within sockets, until the kernel must search for the holders. */
 static void sockets_in_sockets(void)
 {
 	union {
@@ -261,7 +267,7 @@ static void last_victim(void)
 	tell_errno(write(fd, "-1000", 5) != 5);
 }
 
-/* The namespaces that its own lie in. */
+/* Open the parent namespaces. */
 static void outer_namespace(void)
 {
 	int fd = open("/proc/self/ns/user", O_RDONLY);
@@ -275,7 +281,7 @@ static void outer_namespace(void)
 		tell_errno(true);
 }
 
-/* Calls of Linux 6.6 to 6.17, which nobody has looked at here. */
+/* Calls of Linux 6.6 to 6.17, which are not reviewed here. */
 static void new_calls(void)
 {
 	for (long nr = 451; nr <= 470; nr++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attack_signals.c - to end, stop or outlive what is not its own. */
+/* attack_signals.c - attempts to end, stop or outlive other processes. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void stop_self(void)
 		raise(SIGSTOP);
 }
 
-/* Grandchildren in sessions of their own, with all that we had open. */
+/* Grandchildren in sessions of their own, with all open descriptors. */
 static void daemons(void)
 {
 	for (int i = 0; i < 4; i++) {
@@ -49,7 +49,7 @@ static void daemons(void)
 	printf("1");
 }
 
-/* The same, and none keeps the output open. */
+/* The same, without an open output. */
 static void quiet_daemons(void)
 {
 	if (fork() == 0) {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rogue.c - a paddock-worker whose workers do what a script says, which comes
- * to them as the code of their template:
+ * rogue.c - a paddock-worker whose workers obey a script, which is the code of the
+ * template:
  *
  *   send HEX          a frame
- *   many N HEX        it, N times
- *   drip N HEX        it, every N ms for ever
+ *   many N HEX        the frame, N times
+ *   drip N HEX        the frame, every N ms for ever
  *   big N             a frame of N bytes
  *   repeat N BYTE HEX a frame: HEX, then N times BYTE
  *   rights N          try to pass descriptors, N times
- *   forge             try to pass the credentials of another
+ *   forge             try to pass the credentials of another process
  *   told              a result: the errno of the last such attempt
  *   shut rd | wr      shut the socket down
- *   hangup            close it
- *   tick              go on for ever, and say so
- *   fuzz              say what comes to mind, by the number that the inputs
- *                     call "seed"
+ *   hangup            close the socket
+ *   tick              go on for ever, and send progress
+ *   fuzz              random messages, by the number "seed" in the inputs
  *   exit N, segv, stay
  */
 #include <errno.h>
@@ -81,7 +80,7 @@ static void tell(void)
 	say(frame, (size_t)n + 8);
 }
 
-/* ---- what comes to mind ---- */
+/* ---- random messages ---- */
 
 static uint64_t state;
 
@@ -128,7 +127,7 @@ static size_t put_str(unsigned char *to)
 	return n + 2;
 }
 
-/* The fields that each type has: i and s; FAIL and all the rest. */
+/* The fields of each type: i and s; FAIL and all later types. */
 static const char *const shapes[] = {
     [2] = "s",	   [16] = "",	  [17] = "iis", [18] = "iiiiisss",
     [19] = "is",   [20] = "isss", [21] = "iis", [22] = "sss",
@@ -165,7 +164,7 @@ static void say_any(void)
 		text, sizeof(text) - 1                                         \
 	}
 
-/* What a worker may say, most of it in any order once READY was said. */
+/* Legal messages of a worker, most in any order after READY. */
 static const struct {
 	const char *bytes;
 	size_t n;
@@ -206,7 +205,7 @@ static void say_legal(bool changed)
 	say(f, legal[i].n);
 }
 
-/* Of three workers one is wild from its first word on. */
+/* A third of the workers sends random bytes from the beginning. */
 static void fuzz(uint64_t seed)
 {
 	static const char step[] = "\x99\x12\x00\x03\x00\x00\x00\xa1s\xa0\xa0";
@@ -250,7 +249,7 @@ static void fuzz(uint64_t seed)
 	}
 }
 
-/* The inputs follow the code, in its frame or in one of their own. */
+/* The inputs follow the code, in the same frame or in a frame of their own. */
 static uint64_t seed_of_inputs(void)
 {
 	static const char key[] = "\"seed\":";
@@ -320,7 +319,7 @@ static void say_many(const char *line)
 		say(f, len);
 }
 
-/* One line of the script; false: it is over. */
+/* Obey one line of the script; false: the script has ended. */
 static bool obey(const char *line)
 {
 	const struct {
@@ -365,7 +364,7 @@ static bool obey(const char *line)
 		for (;;)
 			pause();
 	} else {
-		return false; /* it ends where the inputs begin */
+		return false; /* the script ends where the inputs begin */
 	}
 	return true;
 }

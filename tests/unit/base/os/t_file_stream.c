@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files over a stream, as they are sent, and as somebody who lies sends them. */
+/* Files over a stream, from an honest sender and from a lying sender. */
 #include "base/os/file_stream.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ static int put(const char *name, int size, int type)
 	return file_stream_put(ends[0], type, head, n > 0 ? 9 + n : 0);
 }
 
-/* What was sent up to now, into the folder. */
+/* Read the stream up to now and write the files into the folder. */
 static int take(struct file_stream *s)
 {
 	char block[65536];
@@ -62,14 +62,14 @@ static void whole(void)
 
 	is_int(file_stream_put_bytes(ends[0], "a/b/c", "hello", 5), 0,
 	       "bytes are sent as a file");
-	is_int(put("a/run", 0, FILE_STREAM_FILE), 0, "and an empty one");
+	is_int(put("a/run", 0, FILE_STREAM_FILE), 0, "an empty file is sent");
 	is_int(file_stream_put(ends[0], FILE_STREAM_SAID, "words", 5), 0,
-	       "and words");
+	       "words are sent after files");
 	is_int(file_stream_put(ends[0], FILE_STREAM_DONE, "", 0), 0,
-	       "and the end");
-	is_int(take(&s), 0, "all of it is taken");
+	       "the end of the stream is sent");
+	is_int(take(&s), 0, "the receiver takes the whole stream");
 	ok(s.done && s.files == 2 && s.bytes == 5 && s.entries == 4,
-	   "... and counted");
+	   "the receiver counts files, bytes and entries");
 	ok(buf_len(&s.said) == 5 && memcmp(buf_data(&s.said), "words", 5) == 0,
 	   "the words are kept");
 	file_stream_fini(&s);
@@ -78,16 +78,16 @@ static void whole(void)
 	   "the file has its bytes");
 	close(fd);
 	ok(fstatat(at, "a/run", &st, 0) == 0 && (st.st_mode & 07777) == 0755,
-	   "one that may be executed may be");
+	   "an executable file stays executable");
 	is_int(file_stream_put_file(ends[0], at, "a/b/c", "copy"), 0,
 	       "a file is sent");
-	is_int(take(&s), 0, "... and taken");
+	is_int(take(&s), 0, "the receiver takes a file sent by descriptor");
 	file_stream_fini(&s);
 	ok(fstatat(at, "copy", &st, 0) == 0 && st.st_size == 5 &&
 	       (st.st_mode & 07777) == 0644,
-	   "... as it is");
+	   "a received copy has the size and mode 0644");
 	is_int(file_stream_put_file(ends[0], at, "none", "copy"), -ENOENT,
-	       "one that is not there is not");
+	       "a missing file is not sent");
 }
 
 static void refused(const char *name, const char *errmsg)
@@ -133,7 +133,7 @@ static void lies(void)
 		memset(head, 'x', sizeof(head));
 		file_stream_put(ends[0], FILE_STREAM_FILE, head, 20);
 		ok(take(&s) < 0 && strstr(s.errmsg, "bytes together") != NULL,
-		   "more bytes than may be");
+		   "more bytes than announced are refused");
 		file_stream_fini(&s);
 	}
 	put("", 0, 'Q');
@@ -156,12 +156,12 @@ static void removed(void)
 {
 	DIR *d;
 
-	is_int(dir_remove(at, "none"), 0, "nothing to remove");
+	is_int(dir_remove(at, "none"), 0, "removing a missing path succeeds");
 	is_int(dir_remove(at, "link"), 0, "a link is removed");
-	is_int(access("/tmp", F_OK), 0, "... and not what it leads to");
-	is_int(dir_remove(at, "a"), 0, "a folder with all in it");
-	is_int(dir_remove(at, "d"), 0, "a deep one");
-	is_int(dir_remove(at, "copy"), 0, "a file");
+	is_int(access("/tmp", F_OK), 0, "the target of a removed link stays");
+	is_int(dir_remove(at, "a"), 0, "a folder is removed with all files");
+	is_int(dir_remove(at, "d"), 0, "a deep folder is removed");
+	is_int(dir_remove(at, "copy"), 0, "a plain file is removed");
 	d = opendir(root);
 	ok(d != NULL && readdir(d) != NULL && readdir(d) != NULL &&
 	       readdir(d) == NULL,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_id_range.c - which ids are nobody's, by made-up files; and who holds which. */
+/*
+ * t_id_range.c - free ranges of user ids, by made-up system files; and the holders of
+ * locked ranges.
+ */
 #include "base/os/id_range.h"
 
 #include <errno.h>
@@ -13,10 +16,10 @@
 #include "base/mem.h"
 #include "tests/unit/tap.h"
 
-#define UNUSED 1879048192u /* the first that nothing hands out */
+#define UNUSED 1879048192u /* the first id that no distribution hands out */
 #define FIRST (UNUSED + ID_RANGE_BLOCK)
 
-/* As adduser(8) writes them, for N users. */
+/* The text of /etc/subuid as adduser(8) writes the file for N users. */
 static char *usual_ranges(unsigned n)
 {
 	char *text = xcalloc(n + 1, 64);
@@ -34,7 +37,7 @@ static bool any(void *arg, uint32_t first)
 	return true;
 }
 
-/* What is picked with TEXT as FILE, and nothing else known. */
+/* The range picked with TEXT as FILE and all other files empty. */
 static uint32_t picked(enum id_range_file file, const char *text)
 {
 	struct id_range_view v = {{NULL}};
@@ -48,7 +51,7 @@ TEST(free)
 	static const struct {
 		const char *text;
 		uint32_t first, count;
-		const char *errmsg; /* NULL: they are free */
+		const char *errmsg; /* NULL: the ids are free */
 	} cases[] = {
 	    {"", 200000, 257, NULL},
 	    {"a:100000:65536\nb:165536:65536\n", 200000, 257,
@@ -71,7 +74,7 @@ TEST(free)
 	     "/etc/subuid gives 0-4294967295 to a"},
 	    {"a:5:18446744073709551615\n", 100, 1,
 	     "/etc/subuid gives 5-18446744073709551614 to a"},
-	    /* what is no range is none, and hides none */
+	    /* a malformed line has no effect, and does not hide later lines */
 	    {"\n\n# a comment\na\na:\na:b:c\na:1\n:::\na:-5:90\na:1:2:3\n"
 	     "a:99999999999999999999999:5\nb:100:5\n",
 	     102, 1, "/etc/subuid gives 100-104 to b"},
@@ -88,7 +91,7 @@ TEST(free)
 		ok(is == (cases[i].errmsg == NULL), "%u from %u: %s",
 		   cases[i].count, cases[i].first, is ? "free" : t.errmsg);
 		is_str(t.errmsg, cases[i].errmsg != NULL ? cases[i].errmsg : "",
-		       "why");
+		       "the reason for a range that is not free");
 	}
 }
 
@@ -105,18 +108,21 @@ TEST(other_files)
 		 *)"root:x:0:0:root:/root:/bin/sh\n+::::::\nme:x:200099:5::/:\n";
 	ok(!id_range_is_free(&v, 200000, 257, &t),
 	   "a user within is in the way");
-	is_str(t.errmsg, "/etc/passwd has 200099, me", "which is named");
-	ok(id_range_is_free(&v, 200000, 99, &t), "before it they are free");
+	is_str(t.errmsg, "/etc/passwd has 200099, me",
+	       "the message names the user in the way");
+	ok(id_range_is_free(&v, 200000, 99, &t),
+	   "the ids before a user are free");
 	v = (struct id_range_view){{NULL}};
 	v.text[ID_RANGE_GROUP] = (char *)"us:x:200000:me,you\n";
-	ok(!id_range_is_free(&v, 200000, 1, &t), "so is a group");
+	ok(!id_range_is_free(&v, 200000, 1, &t),
+	   "a group within the range is in the way");
 	v = (struct id_range_view){{NULL}};
 	v.text[ID_RANGE_UID_MAP] = (char *)"         0     100000      65536\n";
 	ok(id_range_is_free(&v, 65535, 1, &t),
-	   "in a container the last that it has");
+	   "in a container, the last id of the container is free");
 	ok(!id_range_is_free(&v, 65535, 2, &t) &&
 	       !id_range_is_free(&v, 70000, 1, &t),
-	   "but none that it has not");
+	   "ids outside the container are not free");
 	v.text[ID_RANGE_UID_MAP] = NULL;
 	v.text[ID_RANGE_GID_MAP] = (char *)"0 0 1\n1 100000 65536\n";
 	ok(id_range_is_free(&v, 1, 65536, &t) &&
@@ -132,30 +138,33 @@ TEST(pick)
 	uint32_t first;
 
 	is_int(picked(ID_RANGE_SUBUID, ""), FIRST,
-	       "with nothing known, the first");
-	is_int(picked(ID_RANGE_SUBUID, few), FIRST, "with two users, likewise");
-	is_int(picked(ID_RANGE_SUBUID, many), FIRST, "with 7,000, likewise");
+	       "without other ranges, the first block is picked");
+	is_int(picked(ID_RANGE_SUBUID, few), FIRST,
+	       "with two users' ranges, the first block is picked");
+	is_int(picked(ID_RANGE_SUBUID, many), FIRST,
+	       "with 7,000 users' ranges, the first block is picked");
 	v.text[ID_RANGE_SUBUID] = few;
 	ok(!id_range_is_free(&v, 200000, 257, &t),
-	   "what was used once is the second user's");
+	   "the block of earlier releases belongs to the second user");
 	v.text[ID_RANGE_SUBUID] = many;
 	is_int(id_range_pick(&v, 41, any, NULL), FIRST + 41 * ID_RANGE_BLOCK,
-	       "another salt begins elsewhere");
+	       "another salt picks another block");
 	is_int(picked(ID_RANGE_SUBGID, "x:1879048704:1000\n"),
-	       FIRST + 2 * ID_RANGE_BLOCK, "what is taken is passed");
+	       FIRST + 2 * ID_RANGE_BLOCK, "a taken block is skipped");
 	is_int(picked(ID_RANGE_PASSWD, "x:x:1879048704:1::/:\n"),
-	       FIRST + ID_RANGE_BLOCK, "be it one");
+	       FIRST + ID_RANGE_BLOCK, "a block with one taken id is skipped");
 	first = picked(ID_RANGE_SUBUID, "x:1879048192:268435456\n");
-	is_int(first, 524288, "all of it taken: from 524288 on");
+	is_int(first, 524288,
+	       "the block at 524288 is picked when the usual space is taken");
 	first =
 	    picked(ID_RANGE_SUBUID, "x:1879048192:268435456\na:524288:65536\n");
-	ok(first >= 589824, "not where a user's begin");
+	ok(first >= 589824, "a user's range at 524288 is skipped");
 	is_int(picked(ID_RANGE_UID_MAP, "0 100000 65536\n"), 60600,
-	       "a container of 16 bits");
+	       "a block is picked within a container of 16 bits");
 	is_int(picked(ID_RANGE_UID_MAP, "0 100000 1048576\n"), 524288,
-	       "one of 20");
+	       "a block is picked within a container of 20 bits");
 	is_int(picked(ID_RANGE_UID_MAP, "0 1000 1\n"), 0,
-	       "one of one id: none");
+	       "a container with one id has no block");
 	is_int(picked(ID_RANGE_SUBUID, "x:0:4294967295\n"), 0,
 	       "all given: none");
 	free(few);
@@ -169,12 +178,16 @@ TEST(spare)
 
 	is_int(id_range_spare(&v, &t), UNUSED, "the spare id is no worker's");
 	v.text[ID_RANGE_SUBUID] = (char *)"a:100000:65536\nb:165536:65536\n";
-	is_int(id_range_spare(&v, &t), UNUSED, "nor the second user's");
+	is_int(id_range_spare(&v, &t), UNUSED,
+	       "the spare id is not in the second user's range");
 	v.text[ID_RANGE_PASSWD] = (char *)"x:x:1879048192:1::/:\n";
-	is_int(id_range_spare(&v, &t), UNUSED + 1, "nor a user");
+	is_int(id_range_spare(&v, &t), UNUSED + 1,
+	       "the spare id is not the id of a user");
 	v.text[ID_RANGE_SUBGID] = (char *)"x:60000:1879000000\n";
-	is_int(id_range_spare(&v, &t), 0, "covered, there is none");
-	is_str(t.errmsg, "/etc/subgid gives 60000-1879059999 to x", "and why");
+	is_int(id_range_spare(&v, &t), 0,
+	       "with all ids covered, there is no spare id");
+	is_str(t.errmsg, "/etc/subgid gives 60000-1879059999 to x",
+	       "the message says why there is no spare id");
 	v = (struct id_range_view){{NULL}};
 	v.text[ID_RANGE_UID_MAP] = (char *)"0 100000 65536\n";
 	is_int(id_range_spare(&v, &t), 60599,
@@ -202,23 +215,23 @@ TEST(locks)
 	}
 	ok(got[0] != got[1] && got[1] != got[2] && got[0] != got[2] &&
 	       got[0] == FIRST + 7 * ID_RANGE_BLOCK,
-	   "no two servers have the same");
+	   "three servers have three different blocks");
 	is_int(id_range_lock(fd[1], got[0] + 500, 1), -EAGAIN,
-	       "nor one id of another's");
+	       "an id in another server's block is not locked");
 	ok(id_range_held(fd[0], got[1], got[1] + 1, &first, &count) &&
 	       first == got[1] && count == ID_RANGE_BLOCK,
-	   "who holds what can be seen");
+	   "the holder of a block is visible to another server");
 	ok(!id_range_held(fd[0], got[2] + ID_RANGE_BLOCK, UINT32_MAX, &first,
 			  &count),
-	   "and what nobody does");
+	   "a block without a holder is visible as free");
 	close(fd[1]);
 	is_int(id_range_lock(fd[2], got[1], ID_RANGE_BLOCK), 0,
-	       "one that is closed is free");
+	       "the block of a closed file is free");
 
 	if (pipe(pipes) != 0)
 		return;
 	pid = fork();
-	if (pid == 0) { /* a server that is killed */
+	if (pid == 0) { /* a server which the test kills */
 		int own = id_range_open("ids.lock");
 
 		byte = id_range_lock(own, 524288, 1) == 0 ? 'y' : 'n';
@@ -231,7 +244,8 @@ TEST(locks)
 	   "another process holds one");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	is_int(id_range_lock(fd[0], 524288, 1), 0, "until it is killed");
+	is_int(id_range_lock(fd[0], 524288, 1), 0,
+	       "a killed process no longer holds the id");
 	close(fd[0]);
 	close(fd[2]);
 	close(pipes[0]);

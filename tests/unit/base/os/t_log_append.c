@@ -56,11 +56,13 @@ static void unread(const char *what, int to, int from, size_t n)
 	taken = fill(&a, n, &rc);
 	ok(taken > 0 && taken < LINES, "%s takes some lines of %zu bytes", what,
 	   n);
-	is_int(rc, -EAGAIN, "  the next is lost, and is not waited for");
-	is_int(log_append_line(&a, line, n), -EAGAIN, "  as is another");
-	ok(drain(from) > 0, "  once it is read");
-	is_int(log_append_line(&a, line, n), 0, "  lines are written again");
-	is_int((int)log_append_lost(&a), 2, "  and those lost are counted");
+	is_int(rc, -EAGAIN, "a line to a full reader is lost without a wait");
+	is_int(log_append_line(&a, line, n), -EAGAIN,
+	       "a second line to a full reader is lost");
+	ok(drain(from) > 0, "the reader drains the log");
+	is_int(log_append_line(&a, line, n), 0,
+	       "lines are written again after the drain");
+	is_int((int)log_append_lost(&a), 2, "the two lost lines are counted");
 	alarm(0);
 	close(to);
 	close(from);
@@ -93,5 +95,6 @@ TEST(words)
 	is_str(log_append_why(EAGAIN),
 	       "the program which reads the log does not read on",
 	       "the cause is told");
-	is_str(log_append_why(ENOSPC), strerror(ENOSPC), "  and any other");
+	is_str(log_append_why(ENOSPC), strerror(ENOSPC),
+	       "other causes have the text of the errno");
 }

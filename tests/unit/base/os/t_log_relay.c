@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_log_relay.c - lines of another process in the log: they speak for that part alone. */
+/*
+ * t_log_relay.c - lines of another process in the log: the process can write lines of
+ * its own part alone.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,10 @@
 
 static char path[] = "/tmp/paddock-t_log_relay-XXXXXX";
 
-/* What the log has of LEN bytes at LINE, but for the time; the caller's. */
+/*
+ * The bytes in the log for the LEN bytes at LINE, without the time; the caller frees
+ * the text.
+ */
 static char *relayed_bytes(const char *line, size_t len)
 {
 	char *all, *said;

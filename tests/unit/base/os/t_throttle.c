@@ -49,24 +49,28 @@ static const char *all_told(void)
 
 TEST(minutes)
 {
-	is_int(lines("a", "ada", 10, 1000), 3, "so many a minute are written");
+	is_int(lines("a", "ada", 10, 1000), 3,
+	       "an account's first three lines of a minute are written");
 	is_int(lines("a", "bob", 2, 1000), 2, "another account has its own");
-	is_int(lines("b", "ada", 2, 1000), 2, "and another kind of line");
+	is_int(lines("b", "ada", 2, 1000), 2,
+	       "another kind of line has a minute of its own");
 	is_int(lines("a", "ada", 1, 60999), 0, "the minute lasts a minute");
 	throttle_tell(&t, 60999, false, tell, NULL);
-	is_str(all_told(), "", "and nothing is told before it is over");
-	is_int(lines("a", "ada", 1, 61000), 1, "then there is another");
+	is_str(all_told(), "", "no sum is told before the end of the minute");
+	is_int(lines("a", "ada", 1, 61000), 1,
+	       "a line after the end of the minute is written");
 	is_str(all_told(), "[a ada 8]",
-	       "which tells what the last one held back");
+	       "the sum of the last minute's held-back lines is told");
 	lines("a", "ada", 5, 61000);
 	throttle_tell(&t, 121000, false, tell, NULL);
-	is_str(all_told(), "[a ada 3]", "as it is told without another line");
+	is_str(all_told(), "[a ada 3]", "the sum is told without another line");
 	throttle_tell(&t, 181000, false, tell, NULL);
-	is_str(all_told(), "", "once");
+	is_str(all_told(), "", "the sum is told once");
 	lines("b", "bob", 4, 200000);
 	throttle_tell(&t, 200000, true, tell, NULL);
-	is_str(all_told(), "[b bob 1]", "at the end at once");
-	ok(t.by_key == NULL, "and all is forgotten");
+	is_str(all_told(), "[b bob 1]",
+	       "at the end of the server, the sums are told at once");
+	ok(t.by_key == NULL, "no account is left after the end");
 }
 
 TEST(accounts)
@@ -110,16 +114,18 @@ TEST(log)
 	log_held_back(true);
 	text = buf_file(path, 1 << 20);
 	is_int(count(text, "requestor=ada id="), LOG_MINUTE_MAX,
-	       "one who makes lines at will makes so many");
-	is_int(count(text, "requestor=bob id="), 5, "which takes no other's");
-	is_int(count(text, "part=x from="), 1, "some are told once a minute");
+	       "a flooding account gets the limit of lines");
+	is_int(count(text, "requestor=bob id="), 5,
+	       "a flood takes no lines from another account");
+	is_int(count(text, "part=x from="), 1,
+	       "lines with a limit of one a minute are written once");
 	ok(strstr(text, "level=warn part=log requestor=ada held_back=600 "
 			"like=\"requestor=%s id=%d\"\n") != NULL,
-	   "what was held back is counted, by account");
+	   "held-back lines are counted by account");
 	ok(strstr(text,
 		  "level=warn part=log held_back=4 like=\"from=\\\"%s\\\" "
 		  "requestor=none\"\n") != NULL,
-	   "and what a value says is no account");
+	   "text in a value does not count as an account");
 	free(text);
 	unlink(path);
 	log_open(NULL);
@@ -139,12 +145,13 @@ TEST(audit)
 	audit_held_back(true);
 	text = buf_file(path, 1 << 20);
 	is_int(count(text, "\"event\":\"refused\",\"requestor\":\"ada\""),
-	       AUDIT_MINUTE_MAX, "refusals are recorded so often a minute");
+	       AUDIT_MINUTE_MAX,
+	       "refusals are recorded up to the limit of a minute");
 	is_int(count(text, "\"event\":\"refused\",\"requestor\":\"bob\""), 1,
-	       "another's all the same");
+	       "another requestor's refusal is recorded");
 	ok(strstr(text, "\"event\":\"held_back\",\"requestor\":\"ada\","
 			"\"of\":\"refused\",\"count\":50}") != NULL,
-	   "and how many were not is, too");
+	   "the record has the number of held-back refusals");
 	free(text);
 	unlink(path);
 	audit_open(NULL);

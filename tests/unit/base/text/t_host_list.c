@@ -84,11 +84,12 @@ int main(void)
 		ok(has(h, addresses[i].address) == addresses[i].in,
 		   "%s is%s in it", addresses[i].address,
 		   addresses[i].in ? "" : " not");
-	ok(!host_list_have_address(h, (const void *)&local), "nor is a path");
+	ok(!host_list_have_address(h, (const void *)&local),
+	   "a path is not in the list");
 	host_list_free(h);
 	all = host_list_new("0.0.0.0/0");
 	ok(has(all, "8.8.8.8") && !has(all, "2606::1"),
-	   "all of IPv4 is not IPv6");
+	   "a network of all IPv4 has no IPv6 address");
 	host_list_free(all);
 	for (size_t i = 0; i < ARRAY_LEN(right); i++)
 		ok(host_list_word_ok(right[i], strlen(right[i])),
@@ -100,9 +101,9 @@ int main(void)
 	   "a list with a word that is none is none");
 	h = host_list_new("  ");
 	ok(h != NULL && !host_list_have_name(h, "a") && !has(h, "1.2.3.4"),
-	   "an empty list has nothing");
+	   "an empty list has no host");
 	host_list_free(h);
 	ok(!host_list_have_name(NULL, "a") && !has(NULL, "1.2.3.4"),
-	   "nor has none");
+	   "a missing list has no host");
 	return tap_done();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_json_view.c - JSON as a program's shim reads it: strictly, in place. */
+/*
+ * t_json_view.c - the strict JSON reader of a program's shim, which reads in place.
+ */
 #include "base/text/json_view.h"
 
 #include "base/text/json_scan.h"
@@ -23,7 +25,7 @@ static bool check(const char *text, size_t n, struct json_view *v)
 }
 
 static const char *const good[] = {
-    /* one value */
+    /* single values */
     "{}", " [] ", "null", "true", "false", "0", "-0", "1.5e+3", "-12E-1",
     /* with texts */
     "\"\"", "\"a\\n\\u00e9\\ud83d\\ude00\"", "{\"a\":[1,{\"b\":null}]}",
@@ -38,7 +40,7 @@ static const char *const bad[] = {
     /* texts */
     "\"", "\"a", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"",
     "\"\\udc00\"", "\"\\u0000\"", "\"\n\"",
-    /* more than one value, and no UTF-8 */
+    /* more than one value, and text without valid UTF-8 */
     "1 2", "{} {}", "[1 2]", "\xff", "\"\xc3\"", "\xEF\xBB\xBF{}"};
 
 static void grammar(void)
@@ -60,10 +62,11 @@ static void depth(void)
 	memset(text, '[', JSON_SCAN_DEPTH_MAX);
 	memset(text + JSON_SCAN_DEPTH_MAX, ']', JSON_SCAN_DEPTH_MAX);
 	ok(check(text, (size_t)2 * JSON_SCAN_DEPTH_MAX, &v),
-	   "as deep as it may be");
+	   "the deepest allowed JSON is accepted");
 	memset(text, '[', JSON_SCAN_DEPTH_MAX + 1);
 	memset(text + JSON_SCAN_DEPTH_MAX + 1, ']', JSON_SCAN_DEPTH_MAX + 1);
-	ok(!check(text, (size_t)2 * JSON_SCAN_DEPTH_MAX + 2, &v), "deeper");
+	ok(!check(text, (size_t)2 * JSON_SCAN_DEPTH_MAX + 2, &v),
+	   "JSON deeper than allowed is refused");
 }
 
 static void members(void)
@@ -75,18 +78,20 @@ static void members(void)
 	char out[32];
 
 	ok(check(text, strlen(text), &v) && json_view_is_object(v),
-	   "an object");
+	   "an object with members is accepted");
 	while (json_view_next(v, &at, &key, &m))
 		n++;
-	is_int(n, 4, "its members");
+	is_int(n, 4, "the object has four members");
 	ok(json_view_member(v, "a", &m) && m.n == 1 && *m.p == '1',
-	   "the first a");
+	   "the first member \"a\" is found");
 	ok(json_view_member(v, "b", &m) && json_view_is_object(m),
-	   "an object in it");
-	ok(!json_view_member(v, "c", &m), "none");
-	ok(json_view_member(v, "s", &m) && json_view_is_string(m), "a string");
+	   "an object is found within an object");
+	ok(!json_view_member(v, "c", &m), "a missing member is not found");
+	ok(json_view_member(v, "s", &m) && json_view_is_string(m),
+	   "a string member is found");
 	n = json_view_unquote(m, out);
-	ok(n == 4 && memcmp(out, "x\xc3\xa9\n", 4) == 0, "without its escapes");
+	ok(n == 4 && memcmp(out, "x\xc3\xa9\n", 4) == 0,
+	   "json_view_unquote() resolves the escapes");
 	ok(check("{}", 2, &v), "an empty one");
 	at = 0;
 	ok(!json_view_next(v, &at, &key, &m), "has no member");

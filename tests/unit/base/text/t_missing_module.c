@@ -58,7 +58,9 @@ TEST(found)
 		is_str(found ? m.name : "", texts[i].name ? texts[i].name : "",
 		       "%s", texts[i].text);
 		if (texts[i].debian != NULL)
-			is_str(m.debian, texts[i].debian, "... in Debian");
+			is_str(
+			    m.debian, texts[i].debian,
+			    "the Debian package of the missing module is named");
 	}
 }
 
@@ -85,17 +87,19 @@ TEST(cures)
 	struct missing_module m;
 
 	ok(missing_module_find(texts[0].text, strlen(texts[0].text), &m),
-	   "a module of Python");
+	   "a missing module of Python is found");
 	missing_module_cure(&m, cure);
 	ok(strstr(cure, "such as python3-numpy;") != NULL &&
 	       strstr(cure, "requirements.txt") != NULL,
-	   "... can be had in two ways");
-	ok(missing_module_find(cv2, strlen(cv2), &m), "one of another name");
+	   "a Python module's cure names the Debian package and requirements.txt");
+	ok(missing_module_find(cv2, strlen(cv2), &m),
+	   "a module with another package name is found");
 	missing_module_cure(&m, cure);
 	ok(strstr(cure, "such as python3-opencv;") != NULL,
-	   "... by Debian's name of it");
+	   "a module's cure names the other Debian name");
 	ok(missing_module_find(texts[9].text, strlen(texts[9].text), &m),
-	   "a package of Node.js");
+	   "a missing package of Node.js is found");
 	missing_module_cure(&m, cure);
-	ok(strstr(cure, "package-lock.json") != NULL, "... by its lock");
+	ok(strstr(cure, "package-lock.json") != NULL,
+	   "a Node.js package's cure names package-lock.json");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requirements.txt as a lock: what pip gets of it, and what it does not get. */
+/* requirements.txt as a lock: the text that pip receives, and refused texts. */
 #include "base/text/requirements.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct {
 static const struct {
 	const char *text;
 	size_t line;
-	const char *errmsg; /* how it begins */
+	const char *errmsg; /* the beginning of the message */
 } bad[] = {
     {"six", 1, "six has no exact version"},
     {"# x\n\nsix==1.16.0\n", 3, "six has no --hash="},
@@ -67,7 +67,7 @@ static const struct {
     {"--index-url a b", 1, "--index-url: a build takes"},
     {"--require-hashes=x", 1, "--require-hashes: a build takes"},
     {"--index-url a --no-binary :all:", 1, "--index-url: a build takes"},
-    /* what pip takes for the end of a line, and others do not */
+    /* line ends of pip which other readers do not see */
     {"six==1" H " \xe2\x80\xa8--no-binary :all:", 1, "outside of comments"},
     {"six==1" H "\r--no-binary :all:", 1, "outside of comments"},
     {"six==1" H "\v--no-binary :all:", 1, "outside of comments"},
@@ -86,9 +86,9 @@ TEST(locks)
 				       &line, errmsg, sizeof(errmsg));
 		char *clean = buf_take(&out, NULL);
 
-		is_int(rc, 0, "\"%.40s\" is a lock", good[i].text);
+		is_int(rc, 0, "\"%.40s\" is a valid lock", good[i].text);
 		is_str(errmsg[0] != '\0' ? errmsg : clean, good[i].clean,
-		       "... and this is what pip gets");
+		       "pip gets the cleaned text of the lock");
 		free(clean);
 	}
 }

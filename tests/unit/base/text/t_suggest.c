@@ -43,9 +43,10 @@ static void long_words(void)
 	word[SUGGEST_WORD_MAX] = 'a';
 	word[SUGGEST_WORD_MAX + 1] = '\0';
 	ok(suggest_word(word, list, 1) == NULL,
-	   "a longer word is not looked at");
+	   "no word is suggested for an overlong word");
 	list[0] = word;
-	is_str(suggest_word("aaaa", list, 1), NULL, "nor a longer candidate");
+	is_str(suggest_word("aaaa", list, 1), NULL,
+	       "an overlong candidate is not suggested");
 }
 
 static void order(void)
@@ -53,9 +54,10 @@ static void order(void)
 	const char *list[] = {"max_b", "max_c", "max_a"};
 
 	is_str(suggest_word("max_x", list, 3), "max_b",
-	       "of equals the first stays");
+	       "the first of equally near words is suggested");
 	is_str(suggest_word("max_a", list, 3), "max_a", "a nearer one wins");
-	is_str(suggest_word("max_x", list, 0), NULL, "none of none");
+	is_str(suggest_word("max_x", list, 0), NULL,
+	       "an empty list has no suggestion");
 }
 
 int main(void)

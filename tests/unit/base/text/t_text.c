@@ -49,7 +49,8 @@ TEST(utf8)
 {
 	for (size_t i = 0; i < ARRAY_LEN(utf8s); i++) {
 		size_t n = strlen(utf8s[i].text);
-		char *copy = xcalloc(n, 1); /* a read beyond it shows */
+		/* a copy of exact size, to detect a read beyond the end */
+		char *copy = xcalloc(n, 1);
 
 		memcpy(copy, utf8s[i].text, n);
 		is_int(utf8_valid_len(copy, n), utf8s[i].valid, "UTF-8: %s",
@@ -134,10 +135,12 @@ TEST(utf8_put)
 
 TEST(hex)
 {
-	is_int(hex_read("09aF", 4), 0x09AF, "digits of either case");
-	is_int(hex_read("12g4", 4), -1, "no digit");
-	is_int(hex_read("12", 4), -1, "too few");
-	is_int(hex_read("", 0), 0, "none at all");
+	is_int(hex_read("09aF", 4), 0x09AF,
+	       "hexadecimal digits of either case are read");
+	is_int(hex_read("12g4", 4), -1,
+	       "a character that is no digit is refused");
+	is_int(hex_read("12", 4), -1, "an odd pair of digits is refused");
+	is_int(hex_read("", 0), 0, "no digits read as zero");
 	for (int c = 0; c < 256; c++) {
 		const char *all = "0123456789abcdef0123456789ABCDEF", *at;
 
@@ -195,7 +198,7 @@ static const struct {
     {"\xFF\xFF\xFF", "////"},
 };
 
-/* All else is refused, so that one text stands for one value. */
+/* Other texts are refused, so each value has one text. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -247,6 +250,7 @@ TEST(base64)
 		all[i] = (unsigned char)i;
 	base64_encode(out, all, sizeof(all));
 	is_int(base64_decode(back, &len, out, BASE64_LEN(sizeof(all))), 0,
-	       "every byte passes");
-	ok(len == sizeof(all) && memcmp(all, back, len) == 0, "and comes back");
+	       "all byte values are decoded");
+	ok(len == sizeof(all) && memcmp(all, back, len) == 0,
+	   "all byte values are the same after encoding and decoding");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Chromium sends on its debugging pipe, as messages. */
+/* Bytes from Chromium's debugging pipe, parsed into messages. */
 #include "browser/cdp/cdp_parse.h"
 
 #include <stdlib.h>
@@ -17,14 +17,14 @@ static void come(const char *p, size_t n)
 	buf_add(&parse.got, p, n);
 }
 
-/* The next message, where the last one is not needed any more. */
+/* Free the present message and parse the next. */
 static bool next(void)
 {
 	json_object_put(m.tree);
 	return cdp_parse_next(&parse, &m);
 }
 
-/* TEXT and its NUL, as a message. */
+/* Feed TEXT with the NUL, and parse a message. */
 static bool read_one(const char *text)
 {
 	come(text, strlen(text) + 1);
@@ -33,30 +33,32 @@ static bool read_one(const char *text)
 
 TEST(messages)
 {
-	ok(!next(), "nothing has come");
+	ok(!next(), "without bytes there is no message");
 	ok(read_one("{\"id\":7,\"result\":{\"a\":1},\"sessionId\":\"S\"}") &&
 	       m.method == NULL && m.id == 7 && m.error == NULL &&
 	       json_member_int(m.result, "a") == 1,
-	   "an answer");
-	is_str(m.session, "S", "has a session");
+	   "an answer with a result is parsed");
+	is_str(m.session, "S", "an answer has a session");
 	ok(read_one("{\"id\":8,\"error\":{\"code\":-1,\"message\":\"no\"}}") &&
 	       m.id == 8 && m.result == NULL,
-	   "or an error");
-	is_str(m.error, "no", "with a reason");
-	ok(read_one("{\"id\":9,\"error\":[]}"), "or with none");
-	is_str(m.error, "no result", "which is one");
+	   "an answer with an error is parsed");
+	is_str(m.error, "no", "an error has a reason");
+	ok(read_one("{\"id\":9,\"error\":[]}"),
+	   "an error without a message is parsed");
+	is_str(m.error, "no result",
+	       "an error without a message has a default reason");
 	ok(read_one("{\"method\":\"A.b\",\"params\":{\"c\":true},"
 		    "\"sessionId\":\"T\"}") &&
 	       json_member_bool(m.params, "c"),
-	   "an event");
-	is_str(m.method, "A.b", "has a method");
-	is_str(m.session, "T", "and a session");
+	   "an event is parsed");
+	is_str(m.method, "A.b", "an event has a method");
+	is_str(m.session, "T", "an event has a session");
 	ok(read_one("{\"method\":\"A.b\"}") && m.session == NULL &&
 	       m.params == NULL,
-	   "or neither session nor parameters");
+	   "an event without session and parameters is parsed");
 }
 
-/* Never an answer to somebody else's call. */
+/* A message with a wrong id must never answer a call. */
 TEST(ids)
 {
 	static const char *const none[] = {
@@ -95,11 +97,12 @@ TEST(losses)
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		ok(read_one(bad[i]) && m.tree == NULL &&
 		       m.lost == strlen(bad[i]),
-		   "\"%s\" is lost", bad[i]);
+		   "the malformed message \"%s\" is dropped", bad[i]);
 	memset(deep + strlen(deep), '[', 200);
-	ok(read_one(deep) && m.tree == NULL, "so is what is too deep");
+	ok(read_one(deep) && m.tree == NULL,
+	   "a message nested too deep is dropped");
 	ok(read_one("{\"id\":7,\"result\":{}}") && m.id == 7,
-	   "and then things go on");
+	   "the message after a dropped message is parsed");
 }
 
 TEST(texts)
@@ -125,10 +128,10 @@ TEST(pieces)
 		come(text + i, 1);
 		n += next() && m.id == n + 1;
 	}
-	is_int(n, 2, "messages come byte by byte");
+	is_int(n, 2, "two messages are parsed byte by byte");
 	come(text, sizeof(text));
 	ok(next() && m.id == 1 && next() && m.id == 2 && !next(),
-	   "or several at once");
+	   "two messages in one read are parsed");
 }
 
 TEST(length)
@@ -144,14 +147,19 @@ TEST(length)
 	text[20] = ' ';
 	text[21] = '\0';
 	come(text, 22);
-	ok(next() && m.tree == NULL && m.lost == 21, "and no more");
+	ok(next() && m.tree == NULL && m.lost == 21,
+	   "a message beyond the maximum is dropped");
 	come(text, 21);
-	ok(next() && m.tree == NULL, "which is told before its end");
-	is_int(buf_len(&parse.got), 0, "and not held");
+	ok(next() && m.tree == NULL,
+	   "an overlong message is reported before its end");
+	is_int(buf_len(&parse.got), 0,
+	       "the bytes of an overlong message are not held");
 	come(text, 20);
-	ok(!next(), "and once alone");
-	is_int(buf_len(&parse.got), 0, "however much there is");
-	ok(!read_one("{\"id\":2}"), "its last piece is lost, too");
+	ok(!next(), "an overlong message is reported once");
+	is_int(buf_len(&parse.got), 0,
+	       "no byte of an overlong message is held");
+	ok(!read_one("{\"id\":2}"),
+	   "the last piece of an overlong message is dropped");
 	ok(read_one("{\"id\":3}") && m.id == 3, "the next message is not");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_host_grants.c - hosts that a template was granted: which names and addresses
- * its pages reach, and that no name opens what only an address may.
+ * t_host_grants.c - granted hosts of a template: names and addresses which pages may
+ * reach; a granted name must not open addresses which only a granted address may open.
  */
 #include "browser/net/host_grants.h"
 
@@ -13,7 +13,9 @@
 #include "browser/net/net_deny.h"
 #include "tests/unit/tap.h"
 
-/* A list, a host and port, where it leads (NULL: not asked): may it be? */
+/*
+ * A list, a host and port, the resolved address (NULL: not resolved), and the verdict.
+ */
 static const struct {
 	const char *list, *host;
 	unsigned port;
@@ -34,7 +36,7 @@ static const struct {
     {"[\"*\"]", "2130706433", 80, NULL, false},
     {"[\"*\"]", "::1", 80, NULL, false},
     {"[\"*\"]", "localhost", 80, "127.0.0.1", false},
-    /* who owns a name that is granted may point it anywhere */
+    /* the owner of a granted name may point the name at any address */
     {"[\"example.org\"]", "example.org", 80, "127.0.0.1", false},
     {"[\"*.example.org\"]", "a.example.org", 80, "192.168.0.1", false},
     {"[\"example.org\", \"10.0.0.0/8\"]", "example.org", 80, "10.1.2.3", true},
@@ -52,7 +54,9 @@ static const struct {
     {"[\"127.0.0.1:80\"]", "127.0.0.1", 81, NULL, false},
     {"[\"[::1]\"]", "::1", 80, "::1", true},
     {"[\"[::1]\"]", "127.0.0.1", 80, NULL, false},
-    /* names that can be local alone lead there when they are named */
+    /*
+ * names which can only be local may resolve to local addresses if granted by name
+ */
     {"[\"localhost\"]", "localhost", 80, "127.0.0.1", true},
     {"[\"localhost\"]", "localhost.", 80, "::1", true},
     {"[\"localhost:81\"]", "localhost", 80, NULL, false},
@@ -95,7 +99,7 @@ int main(void)
 		list = json_tokener_parse(cases[i].list);
 		g = host_grants_new(list);
 		json_object_put(list);
-		if (!ok(g != NULL, "a list: %s", cases[i].list))
+		if (!ok(g != NULL, "a valid list: %s", cases[i].list))
 			continue;
 		errmsg = asked(g, i);
 		is_int(errmsg == NULL, cases[i].may, "%s %s %s at %u%s%s",
@@ -114,10 +118,10 @@ int main(void)
 	}
 	g = host_grants_new(NULL);
 	ok(g != NULL && host_grants_host(g, "example.org", 80) != NULL,
-	   "no list at all opens nothing");
+	   "a missing list opens no host");
 	host_grants_unref(host_grants_ref(g));
 	host_grants_unref(g);
 	ok(!host_grants_refuses("a loopback address"),
-	   "others' reasons are others'");
+	   "reasons of other code are not taken for a missing grant");
 	return tap_done();
 }

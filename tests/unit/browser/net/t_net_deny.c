@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel's answer says of whose an address is; what is none is nobody's. */
+/*
+ * The owner of an address by the kernel's answer; an errno without information must
+ * give no owner.
+ */
 #include "browser/net/net_deny.h"
 
 #include <errno.h>
@@ -45,10 +48,12 @@ int main(void)
 		ok(of_type(ours[i]) == NET_DENY_OURS,
 		   "a route of type %u is no way to others", ours[i]);
 	ok(of_error(ENETUNREACH) == NET_DENY_OTHERS, "no way at all");
-	ok(of_error(EHOSTUNREACH) == NET_DENY_OTHERS, "no way to that host");
+	ok(of_error(EHOSTUNREACH) == NET_DENY_OTHERS,
+	   "a host without a route belongs to others");
 	ok(of_error(ENOBUFS) == NET_DENY_UNKNOWN,
-	   "no answer for lack of memory");
-	ok(of_error(EPERM) == NET_DENY_UNKNOWN, "nor of rights");
+	   "lack of memory does not tell the owner");
+	ok(of_error(EPERM) == NET_DENY_UNKNOWN,
+	   "a lack of rights does not tell the owner");
 	ok(of_error(0) == NET_DENY_UNKNOWN, "an acknowledgement is no answer");
 	of_type(RTN_UNICAST);
 	for (size_t n = 0; n < NLMSG_LENGTH(sizeof(answer.route)); n++)

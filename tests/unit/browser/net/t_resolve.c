@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose name is resolved next: one session, or one requestor, never keeps
- * another's from their turn. The resolver's process is this one.
+ * The order of name look-ups: no session and no requestor may keep another from a turn.
+ * The test plays the resolver process.
  */
 #include "browser/net/resolve.h"
 
@@ -65,7 +65,7 @@ static struct lookup *ask(const char *requestor, uint32_t proxy_ip,
 	return resolve(r, &who, host, on_done, NULL);
 }
 
-/* What the process is told next; id 0: nothing. */
+/* The next order to the resolver process; id 0: no order. */
 static struct resolver_order order(void)
 {
 	struct resolver_order o = {0};
@@ -107,27 +107,34 @@ TEST(turns)
 	struct resolver_order o;
 
 	begin(false);
-	is_int(ask_many("greedy", 1), 68, "one session's names that may wait");
-	is_int(orders(), 4, "of which four are looked up");
-	is_int(ask_many("greedy", 2), 68, "another of its sessions' as well");
-	is_int(orders(), 4, "with four of its own");
+	is_int(ask_many("greedy", 1), 68,
+	       "a session may have 68 names waiting or in progress");
+	is_int(orders(), 4, "four names of a session are looked up at once");
+	is_int(ask_many("greedy", 2), 68,
+	       "a second session of the requestor may have 68 names, too");
+	is_int(orders(), 4,
+	       "four names of the second session are looked up at once");
 	for (uint32_t proxy_ip = 3; proxy_ip < 20; proxy_ip++)
 		ask_many("greedy", proxy_ip);
-	is_int(orders(), 6, "all its sessions have 14 of 16");
-	ok(ask("modest", 50, "b.example") != NULL, "another may ask");
+	is_int(orders(), 6,
+	       "all sessions of a requestor have 14 of 16 look-ups");
+	ok(ask("modest", 50, "b.example") != NULL,
+	   "another requestor's name is accepted");
 	o = order();
-	is_str(o.host, "b.example", "and is looked up at once");
+	is_str(o.host, "b.example",
+	       "the other requestor's name is looked up at once");
 	answer(o.id, 0, 1);
-	is_int(answered, 1, "and answered");
-	is_int(failed, 0, "with an address");
+	is_int(answered, 1, "the other requestor's name is answered");
+	is_int(failed, 0, "the other requestor's name has an address");
 	ok(ask("modest", 50, "c.example") != NULL &&
 	       ask("modest", 50, "d.example") != NULL,
-	   "its next ones");
-	is_int(orders(), 1, "have the share that others leave");
+	   "two further names of the other requestor are accepted");
+	is_int(orders(), 1, "one of the further names is looked up at once");
 	answer(1, EAI_AGAIN, 0);
-	is_int(failed, 1, "one of the first ones fails");
+	is_int(failed, 1, "a look-up of the first requestor fails");
 	o = order();
-	is_str(o.host, "d.example", "and its place is for who has the fewest");
+	is_str(o.host, "d.example",
+	       "a free place goes to the requestor with the fewest look-ups");
 	end();
 }
 
@@ -145,36 +152,39 @@ TEST(leaving)
 	is_int(orders(), 0, "of those that wait the process need not hear");
 	resolve_cancel(all[0]);
 	o = order();
-	ok(o.id == 1 && o.look_up == 0, "one under way is called off");
-	is_int(orders(), 0, "its place is free when it is over");
+	ok(o.id == 1 && o.look_up == 0,
+	   "a cancelled look-up in progress is called off");
+	is_int(orders(), 0,
+	       "the place of a cancelled look-up is not free before its end");
 	answer(1, EAI_AGAIN, 0);
-	is_int(answered, 0, "nobody is told of it");
+	is_int(answered, 0, "a cancelled look-up has no answer");
 	is_str(order().host, "then.example",
-	       "and the one that still waits goes");
-	is_int(orders(), 0, "with no other");
+	       "the waiting name is looked up after the end");
+	is_int(orders(), 0, "no further name is looked up");
 	end();
 }
 
 TEST(answers)
 {
 	begin(true);
-	is_int(ask_many("a", 1), 68, "who is alone has a session's bound, too");
+	is_int(ask_many("a", 1), 68,
+	       "the bound of a session holds for a single requestor");
 	orders();
 	answer(99, 0, 1);
-	is_int(answered, 0, "an answer to nothing is nobody's");
+	is_int(answered, 0, "an answer without a look-up is ignored");
 	answer(1, 0, RESOLVER_ADDRESSES + 1);
-	is_int(failed, 1, "one with too many addresses has none");
+	is_int(failed, 1, "an answer with too many addresses is a failure");
 	answer(2, 0, 0);
-	is_int(failed, 2, "nor has an empty one");
+	is_int(failed, 2, "an answer without addresses is a failure");
 	answer(3, EAI_NONAME, 1);
-	is_int(failed, 3, "nor has a failure");
+	is_int(failed, 3, "an answer with an error is a failure");
 	answer(4, 0, RESOLVER_ADDRESSES);
-	is_int(failed, 3, "a full one has");
+	is_int(failed, 3, "an answer with the most addresses is no failure");
 	(void)!send(peer, "x", 1, 0);
 	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_int(lost, 1, "what is no answer at all is its end");
+	is_int(lost, 1, "a malformed message ends the resolver");
 	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_int(lost, 1, "which is told once");
+	is_int(lost, 1, "the end of the resolver is reported once");
 	end();
 }
 

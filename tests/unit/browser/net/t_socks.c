@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a SOCKS 5 client says. */
+/* Messages of a SOCKS 5 client. */
 #include "browser/net/socks.h"
 
 #include <errno.h>
@@ -35,7 +35,8 @@ TEST(greetings)
 
 		is_int(socks_greeting(cases[i].p, cases[i].n, &method),
 		       cases[i].want, "%s", cases[i].about);
-		is_int(method, cases[i].method, "(its answer)");
+		is_int(method, cases[i].method,
+		       "the method of the answer to the greeting");
 	}
 }
 
@@ -65,8 +66,8 @@ TEST(requests)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		is_int(socks_request(cases[i].p, cases[i].n, &r, &code),
 		       cases[i].want, "%s is asked for", cases[i].host);
-		is_str(r.host, cases[i].host, "as it was said");
-		is_int(r.port, cases[i].port, "with its port");
+		is_str(r.host, cases[i].host, "the requested host is read");
+		is_int(r.port, cases[i].port, "the requested port is read");
 		for (int n = 0; n < cases[i].want; n++)
 			if (socks_request(cases[i].p, (size_t)n, &r, &code) !=
 			    0)
@@ -99,7 +100,7 @@ TEST(refusals)
 		code = SOCKS_DONE;
 		is_int(socks_request(cases[i].p, cases[i].n, &r, &code),
 		       -EPROTO, "%s is refused", cases[i].about);
-		is_int(code, cases[i].code, "and told why");
+		is_int(code, cases[i].code, "the refusal has the right code");
 	}
 }
 
@@ -112,9 +113,9 @@ TEST(lengths)
 	memset(m + 5, 'a', 255);
 	is_int(socks_request(m, sizeof(m), &r, &code), SOCKS_MESSAGE_MAX,
 	       "a name may have 255 bytes");
-	is_int(strlen(r.host), 255, "all of which count");
+	is_int(strlen(r.host), 255, "a host name of 255 bytes is read");
 	is_int(socks_request(m, sizeof(m) - 1, &r, &code), 0,
-	       "when all are there");
+	       "a request with a missing byte is incomplete");
 }
 
 TEST(reply)

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "tests/unit/tap.h"
 
-/* What a page may not reach: at remote; at local; both (NULL: it may). */
+/* URLs with the reason for a refusal: for remote, for local (NULL: allowed). */
 static const struct {
 	const char *url, *remote, *local;
 } urls[] = {
@@ -43,7 +43,7 @@ static const struct {
     {"http://", "no host", "no host"},
     {"http:///etc", "no host", "no host"},
 
-    /* forms that readers of URLs disagree on */
+    /* forms which URL parsers read differently */
     {"http://example.com@127.0.0.1/", "user", "user"},
     {"http://user:secret@example.com/", "user", "user"},
     {"http://example.com\\@127.0.0.1/", "backslash", "backslash"},
@@ -73,7 +73,7 @@ static const struct {
     {"http://example.com:-80/", "port", "port"},
     {"http://example.com:/", NULL, NULL},
 
-    /* loopback and private, however it is written */
+    /* loopback and private addresses in all spellings */
     {"http://127.0.0.1/", "loopback", NULL},
     {"http://127.1/", "loopback", NULL},
     {"http://127.255.255.254/", "loopback", NULL},
@@ -146,7 +146,7 @@ static const struct {
     {"http://a.onion/", "another network", "another network"},
 };
 
-/* Addresses as a name may resolve to them. */
+/* Addresses which a name may resolve to. */
 static const struct {
 	const char *address, *remote, *local;
 } addresses[] = {
@@ -205,7 +205,7 @@ int main(void)
 		     addresses[i].local, addresses[i].address, "local");
 	}
 	ok(url_policy_address(&other, URL_LOCAL) != NULL,
-	   "what is no internet address may not be");
+	   "an address which is no internet address is refused");
 	memset(host, 'a', sizeof(host));
 	host[sizeof(host) - 1] = '\0';
 	ok(url_policy_host(host, URL_LOCAL) != NULL, "a host has a length");
@@ -217,10 +217,10 @@ int main(void)
 	is_int(n, 4, "four ports are reached at remote");
 	ok(url_policy_port(0, URL_LOCAL) != NULL &&
 	       url_policy_port(65536, URL_LOCAL) != NULL,
-	   "and no such port");
+	   "a port outside of 1 to 65535 is refused");
 	url_policy_url("http://Example.COM.:8080/x:y@z", URL_REMOTE, &at);
 	is_str(at.host, "example.com", "a place's host is plain");
-	is_int(at.port, 8080, "and it has its port");
+	is_int(at.port, 8080, "the port of a URL is read");
 	url_policy_url("https://[2606:4700::1111]", URL_REMOTE, &at);
 	is_str(at.host, "2606:4700::1111", "an address has no brackets");
 	is_int(at.port, 443, "a scheme has a port");

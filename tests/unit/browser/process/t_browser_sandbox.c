@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The browser's broker that was taken over, within its cage: what it may try,
- * each with the one outcome that is right; and the same of the process that
- * resolves names.
+ * A compromised broker of the browser in its cage, and a compromised resolver of names:
+ * the acts of an attacker, each with the right outcome.
  */
 #include "browser/process/browser_sandbox.h"
 
@@ -34,7 +33,7 @@
 #define CAGELESS 1001
 #define FILE_OF_OURS "t_browser_sandbox.state"
 
-static pid_t sibling; /* another process of ours */
+static pid_t sibling; /* a further process of the test's user */
 static int port;      /* of a listener of ours */
 static char state[4096];
 
@@ -43,7 +42,7 @@ static int result(long rc)
 	return rc < 0 ? errno : 0;
 }
 
-/* The act NAME is one call. */
+/* Define the act NAME, one call. */
 #define ACT(name, call)                                                        \
 	static int name(void)                                                  \
 	{                                                                      \
@@ -158,7 +157,7 @@ ACT(vsock, socket(AF_VSOCK, SOCK_STREAM, 0));
 ACT(local_socket, socket(AF_UNIX, SOCK_STREAM, 0));
 ACT(netfilter, socket(AF_NETLINK, SOCK_RAW, 12 /* NETFILTER */));
 
-/* ---- itself ---- */
+/* ---- acts on the process itself ---- */
 
 static int code(void)
 {
@@ -333,8 +332,8 @@ static void test_measure(void)
 		abort();
 	waitpid(pid, NULL, 0);
 	ok(c.seccomp && c.limits, "the filter and limits are seen to hold");
-	ok(c.landlock > 0, "so is Landlock (%d)", c.landlock);
-	is_int(c.uid, geteuid(), "and who it is");
+	ok(c.landlock > 0, "Landlock is seen to hold (%d)", c.landlock);
+	is_int(c.uid, geteuid(), "the measured uid is the process's");
 }
 
 int main(void)
@@ -349,8 +348,8 @@ int main(void)
 	test_measure();
 	test_kind(false);
 	test_kind(true);
-	ok(waitpid(sibling, NULL, WNOHANG) == 0, "the other lives");
-	ok(access(state, R_OK | W_OK) == 0, "and the state is there");
+	ok(waitpid(sibling, NULL, WNOHANG) == 0, "the other process lives");
+	ok(access(state, R_OK | W_OK) == 0, "the state folder is still there");
 	kill(sibling, SIGKILL);
 	waitpid(sibling, NULL, 0);
 	unlink(state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the processes of pages used, from look to look. Their ids are ones that no
- * process has, so that nobody's priority changes.
+ * The CPU time and threads of page processes, from look to look. The ids belong to no
+ * process, so the priority of real processes does not change.
  */
 #include "browser/process/chromium_pages.h"
 
@@ -29,36 +29,43 @@ static void look(int n, uint64_t a_ms, uint64_t b_ms, uint64_t threads)
 TEST(threads)
 {
 	look(1, 0, 0, CHROMIUM_PAGES_THREADS);
-	is_int(chromium_pages_crowded().pid, 0, "as many as it may have");
+	is_int(chromium_pages_crowded().pid, 0,
+	       "a page with the most allowed threads is not crowded");
 	look(1, 0, 0, CHROMIUM_PAGES_THREADS + 1);
-	is_int(chromium_pages_crowded().pid, A, "one more is too many");
+	is_int(chromium_pages_crowded().pid, A,
+	       "a page with one thread more is crowded");
 	is_int((int64_t)chromium_pages_crowded().threads,
-	       CHROMIUM_PAGES_THREADS + 1, "and how many is told");
+	       CHROMIUM_PAGES_THREADS + 1,
+	       "the crowded page's number of threads is told");
 	look(1, 0, 0, 1);
-	is_int(chromium_pages_crowded().pid, 0, "until they have ended");
+	is_int(chromium_pages_crowded().pid, 0,
+	       "a page whose threads ended is not crowded");
 }
 
 TEST(cpu)
 {
 	look(40, 0, 0, 1);
-	is_int(chromium_pages_busiest(2000).pid, 0, "who does nothing is not");
+	is_int(chromium_pages_busiest(2000).pid, 0, "an idle page is not busy");
 	look(8, 124, 10, 1);
 	is_int(chromium_pages_busiest(2000).pid, 0,
-	       "nor who had less than a second");
+	       "a page with less than a second of CPU is not busy");
 	look(8, 125, 10, 1);
-	is_int(chromium_pages_busiest(2000).pid, A, "a second is busy");
+	is_int(chromium_pages_busiest(2000).pid, A,
+	       "a page with a second of CPU is busy");
 	is_int((int64_t)chromium_pages_busiest(2000).cpu_ms, 1000,
-	       "and its time is told");
+	       "the busy page's CPU time is told");
 	look(8, 130, 250, 1);
 	is_int(chromium_pages_busiest(2000).pid, B, "the busier one is named");
 	is_int((int64_t)chromium_pages_busiest(1000000).cpu_ms, 3032,
-	       "and another within the whole window");
+	       "another page is the busiest of the whole window");
 	look(8, 0, 0, 1);
-	is_int(chromium_pages_busiest(2000).pid, 0, "what was before is over");
-	is_int(chromium_pages_busiest(4000).pid, B, "unless it is asked for");
+	is_int(chromium_pages_busiest(2000).pid, 0,
+	       "CPU time before the window does not count");
+	is_int(chromium_pages_busiest(4000).pid, B,
+	       "CPU time within a longer window counts");
 	look(1, 0, UINT64_MAX, 1);
 	is_int(chromium_pages_busiest(8000).pid, A,
-	       "who is gone is named no more");
+	       "an ended process is never the busiest");
 }
 
 #define HELPER 0x7ffffff2
@@ -81,7 +88,8 @@ TEST(of_helpers)
 	}
 	is_int(chromium_pages_busiest(2000).pid, 0,
 	       "no page is to blame for what a helper does");
-	is_int(chromium_pages_nice(HELPER), 0, "  nor does that yield");
+	is_int(chromium_pages_nice(HELPER), 0,
+	       "a busy helper keeps the priority");
 }
 
 /* Looks for so long, in each of which A has A_MS and each of CROWD pages MS. */
@@ -105,7 +113,7 @@ TEST(priorities)
 	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE_BUSY,
 	       "a busy page yields");
 	is_int(chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE,
-	       "  and one that is idle does not");
+	       "an idle page keeps the priority");
 	look_at_crowd(20, 0, 0);
 	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE,
 	       "until it is busy no more");
@@ -117,10 +125,11 @@ TEST(priorities)
 	look_at_crowd(20, 0, 0);
 	chromium_pages_init(2, false);
 	look_at_crowd(20, 0, 15);
-	is_int(chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE,
-	       "where none can be raised again, less is lowered");
+	is_int(
+	    chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE,
+	    "a page with some CPU time keeps the priority if priorities cannot rise");
 	look_at_crowd(20, 250, 0);
 	look_at_crowd(20, 0, 0);
 	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE_BUSY,
-	       "  and that for good");
+	       "a lowered priority stays if priorities cannot rise");
 }

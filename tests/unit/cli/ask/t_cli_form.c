@@ -164,13 +164,17 @@ TEST(given)
 	char errmsg[512];
 
 	form_field_init(&f, schema, "m");
-	ok(f.several && !f.required && !f.secret, "what it is");
-	is_int(form_put(&f, o, false, "a", errmsg, sizeof(errmsg)), 0, "one");
+	ok(f.several && !f.required && !f.secret,
+	   "a field of several values is neither required nor secret");
+	is_int(form_put(&f, o, false, "a", errmsg, sizeof(errmsg)), 0,
+	       "the first value is put");
 	is_int(form_put(&f, o, false, "3", errmsg, sizeof(errmsg)), 0,
-	       "and another");
-	is_str(json_text(o, NULL), "{\"m\":[\"a\",\"c\"]}", "are both there");
+	       "a second value is put by number");
+	is_str(json_text(o, NULL), "{\"m\":[\"a\",\"c\"]}",
+	       "an array has both values");
 	form_field_init(&f, schema, "i");
-	is_int(form_put(&f, o, true, "7", errmsg, sizeof(errmsg)), 0, "JSON");
+	is_int(form_put(&f, o, true, "7", errmsg, sizeof(errmsg)), 0,
+	       "a value given as JSON is put");
 	is_int(
 	    form_put(&f, o, false, "@/does/not/exist", errmsg, sizeof(errmsg)),
 	    -22, "a file that is not there");

@@ -201,7 +201,7 @@ TEST(no_schema)
 	is_int(input_put(o, NULL, "a=1", errmsg, sizeof(errmsg)), 0,
 	       "without a schema a value is taken");
 	is_int(input_put(o, NULL, "b=x", errmsg, sizeof(errmsg)), 0,
-	       "of any kind");
+	       "without a schema any text is taken");
 	is_int(input_put(o, NULL, "c.d=x", errmsg, sizeof(errmsg)), 0,
 	       "under any key");
 	is_str(json_text(o, NULL), "{\"a\":1,\"b\":\"x\",\"c.d\":\"x\"}",
@@ -226,9 +226,9 @@ TEST(files)
 	       "a file's number");
 	snprintf(word, sizeof(word), "any:=@%s", path);
 	is_int(input_put(o, schema, word, errmsg, sizeof(errmsg)), 0,
-	       "a file's JSON");
+	       "a file with JSON is read");
 	is_str(json_text(o, NULL), "{\"s\":\"7\\n\",\"n\":7,\"any\":7}",
-	       "its text keeps the last newline");
+	       "a file as text keeps the last newline");
 	if (pwrite(fd, "\xFF", 1, 0) != 1)
 		abort();
 	snprintf(word, sizeof(word), "s=@%s", path);

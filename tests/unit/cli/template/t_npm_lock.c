@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* package-lock.json as a lock: what npm gets of it, and what it does not get. */
+/* package-lock.json as a lock: the text that npm receives, and refused texts. */
 #include "cli/template/npm_lock.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@
 	"\",\"integrity\":\"" h "\"}"
 #define NEEDS(what) A(",\"dependencies\":{\"b\":\"" what "\"}")
 
-/* Packages that a lock may have, and the same as npm gets them. */
+/* Accepted packages of a lock, and the same packages in the text for npm. */
 static const struct {
 	const char *packages, *clean;
 } good[] = {
@@ -71,9 +71,9 @@ static const struct {
 };
 
 static const struct {
-	const char *packages, *errmsg; /* which it holds */
+	const char *packages, *errmsg; /* a piece of the message */
 } bad[] = {
-    /* what npm would clone */
+    /* sources which npm would clone */
     {VERSION("git+http://a/b.git"), "\"version\" is \"git+http://a/b.git\""},
     {VERSION("github:u/r"), "\"version\" is"},
     {VERSION("1.0"), "\"version\" is"},
@@ -113,7 +113,7 @@ static const struct {
     {FROM("https://a/b#0f"), "which is no registry"},
     {FROM("https://a/b c"), "which is no registry"},
     {FROM("https://"), "which is no registry"},
-    /* what npm would compare with nothing */
+    /* hashes which npm would not compare */
     {HASH(""), "\"integrity\" is no sha512-"},
     {HASH("none"), "\"integrity\" is no sha512-"},
     {HASH("sha512-AAAA"), "\"integrity\" is no sha512-"},
@@ -121,7 +121,7 @@ static const struct {
     {HASH("sha1-AAAAAAAAAAAAAAAAAAAAAAAAAAA="), "\"integrity\" is no sha512-"},
     {HASH(H "?x"), "\"integrity\" is no sha512-"},
     {HASH(H " sha1-AAAAAAAAAAAAAAAAAAAAAAAAAAA="), "\"integrity\" is no"},
-    /* what a package needs, and is in no lock */
+    /* dependencies which no lock has */
     {NEEDS("git+http://a/b"), "needs b as \"git+http://a/b\""},
     {NEEDS("u/r"), "needs b as"},
     {NEEDS("github:u/r"), "needs b as"},
@@ -173,7 +173,7 @@ static struct json_object *lock_of(const char *packages, const char *more)
 	return o;
 }
 
-/* What comes of PACKAGES and ABOUT: what npm gets of both, or a sentence. */
+/* Check PACKAGES and ABOUT: both texts for npm, or a message. */
 static int check(const char *packages, const char *about,
 		 struct json_object *out[2], char errmsg[512])
 {

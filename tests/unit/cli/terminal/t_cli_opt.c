@@ -54,8 +54,8 @@ static void test_good(void)
 	is_str(got.set.item[1], "y=2", "a letter's value may be attached");
 	is_str(got.set.item[2], "z=3", "a name's follows the first =");
 	is_int(rest.n, 4, "operands are kept");
-	is_str(rest.item[2], "-", "a dash alone is one");
-	is_str(rest.item[3], "--json", "and so is all after --");
+	is_str(rest.item[2], "-", "a dash alone is an operand");
+	is_str(rest.item[3], "--json", "words after -- are operands");
 	opt_list_free(&rest);
 }
 
@@ -80,7 +80,8 @@ static void test_bad(void)
 
 		is_int(parse(&rest, cases[i].argv), -EINVAL, "%s is refused",
 		       cases[i].argv[0]);
-		is_str(errmsg, cases[i].errmsg, "saying so");
+		is_str(errmsg, cases[i].errmsg,
+		       "the refusal has the right message");
 		opt_list_free(&rest);
 	}
 }

@@ -43,13 +43,13 @@ TEST(limits)
 		struct json_object *o = parse(cases[i].details);
 		char *got = remedy_limit(o);
 
-		is_str(got, cases[i].want, "how much it needed");
+		is_str(got, cases[i].want, "the remedy names the needed value");
 		free(got);
 		json_object_put(o);
 	}
 }
 
-/* ---- artifacts that were not kept ---- */
+/* ---- lost artifacts ---- */
 
 static void add_line(void *arg, const char *line)
 {
@@ -145,7 +145,7 @@ TEST(durations)
 	}
 }
 
-/* ---- what acts ---- */
+/* ---- characters which act on a terminal ---- */
 
 TEST(acts)
 {
@@ -174,7 +174,7 @@ TEST(acts)
 	       "joiners and variants do not");
 }
 
-/* ---- what tells ---- */
+/* ---- messages of the command ---- */
 
 TEST(tell)
 {
@@ -249,7 +249,8 @@ TEST(statuses)
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
 		int status;
 
-		dup2(nothing, STDERR_FILENO); /* it says why, too */
+		/* the refusal is also written to stderr */
+		dup2(nothing, STDERR_FILENO);
 		status = status_of(refusals[i].json, refused);
 		dup2(quiet, STDERR_FILENO);
 		is_int(status, refusals[i].want, "exit status of %s",
@@ -301,16 +302,17 @@ TEST(names)
 	strcpy(big + 900, ".csv");
 	file_name_sanitize(out, big);
 	is_int(strlen(out), FILE_NAME_SIZE - 1, "a long name is cut");
-	is_str(out + strlen(out) - 4, ".csv", "but keeps its extension");
+	is_str(out + strlen(out) - 4, ".csv", "a cut name keeps the extension");
 	for (size_t i = 0; i + 3 < 900; i += 3)
 		memcpy(big + i, "\xE8\xA1\xA8", 3);
 	file_name_sanitize(out, big);
 	ok(strlen(out) < FILE_NAME_SIZE && strlen(out) > FILE_NAME_SIZE - 5,
-	   "it is cut between characters");
+	   "a name is cut between characters");
 	file_name_numbered(numbered, "a.csv", 2);
 	is_str(numbered, "a-2.csv", "a number goes before the extension");
 	file_name_numbered(numbered, "a", 12);
-	is_str(numbered, "a-12", "or to the end");
+	is_str(numbered, "a-12",
+	       "a number goes to the end of a name without extension");
 	file_name_numbered(numbered, "a.tar.gz", 2);
 	is_str(numbered, "a.tar-2.gz", "the last dot begins the extension");
 }
@@ -338,18 +340,19 @@ TEST(bar)
 	bool fits = true;
 
 	is_str(s, "csv_profile [============            ] 5/10 column b 2.1 s",
-	       "half done");
+	       "the bar at half is half full");
 	free(s);
 	b.done = 20;
 	s = render(&b);
 	is_str(s, "csv_profile [========================] 20/10 column b 2.1 s",
-	       "more than all is full");
+	       "the bar beyond the total is full");
 	free(s);
 	b.total = 0;
 	b.done = 0;
 	b.message = NULL;
 	s = render(&b);
-	is_str(s, "csv_profile / 2.1 s", "without a total something turns");
+	is_str(s, "csv_profile / 2.1 s",
+	       "without a total the bar is a turning dash");
 	free(s);
 	b.message = "a\033[2Jb\nc\xFF";
 	s = render(&b);
@@ -477,7 +480,7 @@ TEST(pretty)
 		is_str(s, cases[i].want, "pretty %s", cases[i].text);
 		ok(json_parse(&again, s, len, NULL) == 0 &&
 		       json_object_equal(o, again),
-		   "and the same JSON");
+		   "pretty-printed JSON parses to the same value");
 		free(s);
 		json_object_put(o);
 		json_object_put(again);
@@ -515,9 +518,10 @@ TEST(same)
 		char pointer[64];
 
 		is_int(json_diff(a, b, pointer, sizeof(pointer)), cases[i].same,
-		       "%s and %s", cases[i].a, cases[i].b);
+		       "%s and %s are compared", cases[i].a, cases[i].b);
 		if (!cases[i].same)
-			is_str(pointer, cases[i].pointer, "differ there");
+			is_str(pointer, cases[i].pointer,
+			       "the pointer names the place of the difference");
 		json_object_put(a);
 		json_object_put(b);
 	}

@@ -6,7 +6,7 @@
 
 #include "tests/unit/proto/json/json_fixture.h"
 
-/* What is JSON, and how it is written back. NULL: as it came. */
+/* Texts of JSON, and the printed form. NULL: the same text. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -114,7 +114,7 @@ TEST(good)
 	}
 }
 
-/* What is not JSON, where, and what the error says about it. */
+/* Texts which are not JSON, with the place and a piece of the error. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -290,13 +290,14 @@ TEST(bad)
 		snprintf(prefix, sizeof(prefix), "byte %zu: ", err.at);
 		if (!ok(strncmp(err.text, prefix, strlen(prefix)) == 0 &&
 			    strstr(err.text, bad[i].says) != NULL,
-			"%s: says why", bad[i].name))
+			"%s: the error has the right text", bad[i].name))
 			printf("# %s\n", err.text);
 	}
-	is_int(json_parse(&v, "[", 1, NULL), -EBADMSG, "nobody need read why");
+	is_int(json_parse(&v, "[", 1, NULL), -EBADMSG,
+	       "a parse without a place for the error fails");
 }
 
-/* What people wrote is told by line and column. */
+/* Errors in files written by people name line and column. */
 TEST(place)
 {
 	static const struct {
@@ -334,9 +335,12 @@ TEST(nul)
 	is_int(parse(&v, "\"a\0b\"", 5, &err), -EBADMSG, "NUL in a string");
 	is_int(err.at, 2, "NUL in a string: where");
 
-	is_int(parse(&v, "\"a\\u0000b\"", 10, &err), 0, "escaped NUL");
-	is_int(json_object_get_string_len(v), 3, "it counts as a byte");
-	ok(memcmp(json_object_get_string(v), "a\0b", 4) == 0, "and it is kept");
+	is_int(parse(&v, "\"a\\u0000b\"", 10, &err), 0,
+	       "an escaped NUL is accepted");
+	is_int(json_object_get_string_len(v), 3,
+	       "an escaped NUL counts as a byte");
+	ok(memcmp(json_object_get_string(v), "a\0b", 4) == 0,
+	   "an escaped NUL is kept in the string");
 	json_object_put(v);
 }
 
@@ -347,9 +351,11 @@ TEST(len)
 
 	is_int(json_parse(&v, "12345", 3, NULL), 0,
 	       "a number ends with the text");
-	is_int(json_object_get_int64(v), 123, "and is read no further");
+	is_int(json_object_get_int64(v), 123,
+	       "a number at the end of the text is read no further");
 	json_object_put(v);
-	is_int(json_parse(&v, "truex", 4, NULL), 0, "so does a word");
+	is_int(json_parse(&v, "truex", 4, NULL), 0,
+	       "a word ends with the text");
 	json_object_put(v);
 	is_int(json_parse(&v, "true", 3, NULL), -EBADMSG, "a word cut by LEN");
 	is_int(json_parse(&v, "\"a\"", 2, NULL), -EBADMSG,
@@ -404,7 +410,7 @@ TEST(numbers)
 	ok(json_object_get_int64(v) == INT64_MAX, "int64 is exact");
 	json_object_put(v);
 	parse(&v, "-9223372036854775808", 20, NULL);
-	ok(json_object_get_int64(v) == INT64_MIN, "and so is the least");
+	ok(json_object_get_int64(v) == INT64_MIN, "the least int64 is exact");
 	json_object_put(v);
 }
 
@@ -418,7 +424,7 @@ static char *repeat(const char *s, size_t times, const char *end)
 	return buf_take(&b, NULL);
 }
 
-/* As many values as are allowed pass, and one more does not. */
+/* The allowed number of values passes; one value more is refused. */
 TEST(values)
 {
 	char *text = xcalloc(1, 2 * JSON_VALUES_MAX + 8);
@@ -426,7 +432,8 @@ TEST(values)
 	size_t n = 0;
 
 	text[n++] = '[';
-	for (int i = 1; i < JSON_VALUES_MAX; i++) { /* the array is one too */
+	/* the array is a value too */
+	for (int i = 1; i < JSON_VALUES_MAX; i++) {
 		text[n++] = '1';
 		text[n++] = ',';
 	}
@@ -439,7 +446,7 @@ TEST(values)
 	free(text);
 }
 
-/* JSON_DEPTH_MAX levels pass, and one more does not; OPEN has LEVELS. */
+/* JSON_DEPTH_MAX levels pass, and one level more is refused; OPEN opens LEVELS. */
 static void test_depth(const char *open, const char *close, size_t levels)
 {
 	char *in = repeat(open, JSON_DEPTH_MAX / levels, "");
@@ -461,7 +468,7 @@ static void test_depth(const char *open, const char *close, size_t levels)
 	free(in), free(out), free(fits), free(deep);
 }
 
-/* What TEXT weighs, of which no more than is over MOST is looked at. */
+/* The weight of TEXT; parsing for the weight stops beyond MOST. */
 static size_t weight(const char *text, size_t most)
 {
 	struct json_object *v;
@@ -491,8 +498,8 @@ TEST(weight)
 		   "%s weighs no more than it has", all[i]);
 	wide[0] = '[';
 	wide[1] = '"';
-	ok(weight(wide, 1u << 20) > 100000, "what is long weighs much");
-	ok(weight(wide, 100) < 200, "which is looked at in part");
+	ok(weight(wide, 1u << 20) > 100000, "a large object weighs much");
+	ok(weight(wide, 100) < 200, "weighing stops beyond the bound");
 	free(wide);
 }
 
@@ -515,7 +522,8 @@ TEST(wide_and_deep)
 	s[1] = ' ';
 	s[2] = ' ';
 	is_int(parse(&v, s, strlen(s), NULL), 0, "siblings are not levels");
-	is_int(json_object_array_length(v), 1000, "and all are there");
+	is_int(json_object_array_length(v), 1000,
+	       "all siblings are in the array");
 	json_object_put(v);
 	free(s);
 }

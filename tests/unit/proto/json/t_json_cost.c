@@ -84,7 +84,7 @@ TEST(one_object)
 	ok(cost >= is - is / 20 && cost <= is + is / 2,
 	   "one object of many names: %zu bytes are told of %zu", cost, is);
 	ok(json_cost_most(buf_data(&text), buf_len(&text)) >= cost,
-	   "and no more than is feared");
+	   "the cost of an object is within the bound from the text");
 	json_object_put(tree);
 	buf_fini(&text);
 }
@@ -100,19 +100,20 @@ TEST(skim)
 
 	is_int((int64_t)json_cost_most("[\",,[{,\\\",,\",1]", 16),
 	       (int64_t)json_cost_most("[\"xxxxxxxxxx\",1]", 16),
-	       "what a string has inside is no value");
-	is_int(json_skim(&tree, text, strlen(text), &err), 0, "a skim");
+	       "commas and brackets within a string are no values");
+	is_int(json_skim(&tree, text, strlen(text), &err), 0,
+	       "a text can be skimmed");
 	is_str(json_text(tree, NULL),
 	       "{\"id\":7,\"method\":\"m\",\"params\":{}}",
 	       "has the members, and nothing of what is in them");
 	json_object_put(tree);
 	ok(json_skim(&tree, "{\"a\":[1,{\"b\":[}]}", 17, &err) != 0 &&
 	       tree == NULL,
-	   "what is no JSON in there is refused");
+	   "malformed JSON within a skimmed member is refused");
 	for (int i = 0; i < JSON_DEPTH_MAX + 1; i++)
 		buf_add(&deep, "[", 1);
 	ok(json_skim(&tree, buf_data(&deep), buf_len(&deep), &err) != 0,
-	   "and so is what is nested too deeply");
+	   "JSON nested too deeply is refused by a skim");
 	buf_fini(&deep);
 	put(&deep, "[0,{\"a\":1}]", "[]");
 	before = allocated();

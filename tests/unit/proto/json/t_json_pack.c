@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_json_pack.c - objects from a list of their members. */
+/* t_json_pack.c - objects packed from a list of members. */
 #include "proto/json/json_pack.h"
 
 #include <signal.h>
@@ -21,24 +21,28 @@ TEST(kinds)
 	size_t size = 7;
 
 	is_json(json_pack("a:s b:s c:s", "text", array, none),
-		"{\"a\":\"text\",\"b\":\"array\",\"c\":null}", "texts");
+		"{\"a\":\"text\",\"b\":\"array\",\"c\":null}",
+		"strings are packed, NULL as null");
 	is_json(json_pack("a:S b:S", "x\0y", size - 4, "zz", 1),
-		"{\"a\":\"x\\u0000y\",\"b\":\"z\"}", "so many bytes of one");
+		"{\"a\":\"x\\u0000y\",\"b\":\"z\"}",
+		"strings of a given length are packed");
 	is_json(json_pack("a:i b:i c:i d:i e:i", -1, small, size, INT64_MIN,
 			  UINT64_MAX),
 		"{\"a\":-1,\"b\":4294967295,\"c\":7,\"d\":-9223372036854775808,"
 		"\"e\":18446744073709551615}",
 		"integers of any type");
 	is_json(json_pack("a:b b:b c:b", true, size > 8, -1),
-		"{\"a\":true,\"b\":false,\"c\":true}", "booleans");
+		"{\"a\":true,\"b\":false,\"c\":true}",
+		"booleans of any type are packed");
 	is_json(json_pack("a:o b:O c:o d:o", json_object_new_array(), lent,
 			  nothing, json_pack("x:o", json_pack("y:i", 1))),
 		"{\"a\":[],\"b\":{},\"c\":null,\"d\":{\"x\":{\"y\":1}}}",
 		"trees, one within another");
-	is_json(lent, "{}", "one that was lent is still the caller's");
+	is_json(lent, "{}",
+		"a packed object given by :O still belongs to the caller");
 }
 
-/* "%.64s" may have cut within a character; what is sent is UTF-8. */
+/* "%.64s" may cut within a character; the packed text must be UTF-8. */
 TEST(no_utf8)
 {
 	static const char bad[] = "gr\xC3\xBCn \xC3";
@@ -46,13 +50,13 @@ TEST(no_utf8)
 
 	is_json(json_pack("a:s b:S", bad, "\xFFx\xE2\x82", (size_t)4),
 		"{\"a\":\"gr\xC3\xBCn \",\"b\":\"x\"}",
-		"what is no UTF-8 is left out of a text");
+		"bytes which are not UTF-8 are left out of a packed string");
 	json_open(&out, NULL);
 	json_write(&out, "a:s b:S", bad, "\xFFx", (size_t)2);
 	json_close(&out);
 	buf_add(&out, "", 1);
 	is_str(buf_data(&out), "{\"a\":\"gr\xC3\xBCn \",\"b\":\"x\"}",
-	       "nor is it written");
+	       "bytes which are not UTF-8 are left out of a written string");
 	buf_fini(&out);
 }
 
@@ -63,11 +67,11 @@ TEST(optional)
 
 	is_json(json_pack("a?s b?S c?i d?i e?i f?b g?o h?O", none, none, 0, 0,
 			  -1, (size_t)0, false, nothing, nothing),
-		"{}", "what there is none of is left out");
+		"{}", "optional members without a value are left out");
 	is_json(
 	    json_pack("a?s b?i c?b d?o", "", 1, 2, json_object_new_object()),
 	    "{\"a\":\"\",\"b\":1,\"c\":true,\"d\":{}}",
-	    "and what there is, is not");
+	    "optional members with a value are packed");
 }
 
 TEST(add)
@@ -88,7 +92,7 @@ TEST(add)
 		"as many as a line takes");
 }
 
-/* What is written is what is packed. */
+/* json_write() must write the text of the packed object. */
 #define is_written(what, ...)                                                  \
 	do {                                                                   \
 		struct buf w_ = {0};                                           \
@@ -197,11 +201,12 @@ TEST(members)
 	struct json_object *o =
 	    json_pack("n:i yes:b text:s", INT64_C(1) << 40, true, "1");
 
-	ok(json_member_int(o, "n") == INT64_C(1) << 40, "a number");
-	is_int(json_member_int(o, "text"), 0, "a text is none");
-	is_int(json_member_int(o, "yes"), 0, "nor is a boolean");
-	ok(json_member_bool(o, "yes"), "a boolean");
+	ok(json_member_int(o, "n") == INT64_C(1) << 40,
+	   "a number member is read");
+	is_int(json_member_int(o, "text"), 0, "a text member is no number");
+	is_int(json_member_int(o, "yes"), 0, "a boolean member is no number");
+	ok(json_member_bool(o, "yes"), "a boolean member is read");
 	ok(!json_member_bool(o, "n") && !json_member_bool(NULL, "n"),
-	   "and none");
+	   "a number member is no boolean");
 	json_object_put(o);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_json_tree.c - trees of JSON: how they grow, are written, and searched. */
+/* t_json_tree.c - trees of JSON: growth, printing, and search. */
 #include "proto/json/json.h"
 
 #include <math.h>
 
 #include "tests/unit/proto/json/json_fixture.h"
 
-/* Thousands of members; the last one may repeat the first. */
+/* An object of N members; the last member may repeat the first. */
 static char *many_members(size_t n, const char *last)
 {
 	struct buf b = {0};
@@ -24,11 +24,14 @@ TEST(many_members)
 	struct json_object *v;
 	struct json_error err;
 
-	is_int(parse(&v, s, strlen(s), NULL), 0, "50,001 members");
-	is_int(json_object_object_length(v), 50001, "are all there");
+	is_int(parse(&v, s, strlen(s), NULL), 0,
+	       "an object of 50,001 members is parsed");
+	is_int(json_object_object_length(v), 50001,
+	       "all 50,001 members are in the object");
 	is_int(json_object_get_int64(json_member(v, "key49999")), 49999,
-	       "and found by name");
-	is_str(json_text(v, NULL), s, "in their order");
+	       "a member of a large object is found by name");
+	is_str(json_text(v, NULL), s,
+	       "the members of a large object keep their order");
 	json_object_put(v);
 	free(s);
 	s = many_members(50000, "key0");
@@ -37,7 +40,7 @@ TEST(many_members)
 	free(s);
 }
 
-/* Objects of any size must still be what json-c expects of its own. */
+/* Objects of any size must be valid objects for json-c. */
 TEST(growing)
 {
 	struct json_object *v;
@@ -92,7 +95,7 @@ TEST(text)
 	size_t len = 0;
 
 	is_str(json_text(NULL, &len), "null", "no tree is null");
-	is_int(len, 4, "of four bytes");
+	is_int(len, 4, "the text of no tree has four bytes");
 	for (size_t i = 0; i < ARRAY_LEN(doubles); i++) {
 		v = json_object_new_array();
 		json_object_array_add(v, json_object_new_double(doubles[i].d));
@@ -110,10 +113,12 @@ TEST(text)
 
 	parse(&v, "{\"a\":[1.50]}", 12, NULL);
 	is_str(json_text(v, NULL), "{\"a\":[1.50]}", "a parsed double's text");
-	is_str(json_text(v, NULL), "{\"a\":[1.50]}", "and again");
+	is_str(json_text(v, NULL), "{\"a\":[1.50]}",
+	       "a parsed double's text is the same the second time");
 	is_int(json_object_deep_copy(v, &copy, NULL), 0,
 	       "the tree can be copied");
-	is_str(json_text(copy, NULL), "{\"a\":[1.50]}", "with that text");
+	is_str(json_text(copy, NULL), "{\"a\":[1.50]}",
+	       "a copied double keeps the text");
 	json_object_put(copy);
 	json_object_set_double(
 	    json_object_array_get_idx(json_member(v, "a"), 0), 2.5);
@@ -129,7 +134,8 @@ TEST(text)
 	v = json_object_new_string_len("a\0\x01\x1F/\"\\", 7);
 	is_str(json_text(v, &len), "\"a\\u0000\\u0001\\u001f/\\\"\\\\\"",
 	       "control characters are escaped, a slash is not");
-	is_int(len, strlen(json_text(v, NULL)), "and counted");
+	is_int(len, strlen(json_text(v, NULL)),
+	       "the length of an escaped text is counted");
 	json_object_put(v);
 }
 
@@ -223,7 +229,7 @@ TEST(next)
 	}
 }
 
-/* In this text the byte that each pointer leads to begins with BEGINS. */
+/* At each pointer, the text must begin with BEGINS. */
 static const char located[] =
     " {\"a\" : [10, {\"b\":{}}, [20]], \"a/b\":1, \"~\":2, \"\":3,"
     " \"c\\u0064\": \"4\", \"e\":{\"a\":5}}";
@@ -287,14 +293,16 @@ TEST(members)
 	is_str(json_member_str(v, "s"), "x", "a member's text");
 	is_str(json_member_str(v, "i"), NULL, "an integer has none");
 	is_str(json_member_str(v, "n"), NULL, "null has none");
-	is_str(json_member_str(v, "q"), NULL, "nothing has none");
+	is_str(json_member_str(v, "q"), NULL, "a missing member has no text");
 	ok(json_member(v, "n") == NULL, "a null member is NULL");
-	ok(json_member(v, "q") == NULL, "a missing one likewise");
-	ok(json_member(json_member(v, "o"), "s") == NULL, "not the parent's");
+	ok(json_member(v, "q") == NULL, "a missing member is NULL");
+	ok(json_member(json_member(v, "o"), "s") == NULL,
+	   "a member of the parent is not found in a child");
 	ok(json_member(json_member(v, "i"), "s") == NULL,
-	   "an integer has none");
+	   "an integer has no members");
 	ok(json_member(NULL, "s") == NULL, "null has no members");
-	is_str(json_member_str(NULL, "s"), NULL, "and so no text");
+	is_str(json_member_str(NULL, "s"), NULL,
+	       "a member of no tree has no text");
 	ok(json_member_is(v, "s", "x") && !json_member_is(v, "s", "y"),
 	   "a member is its text, and no other");
 	ok(!json_member_is(v, "i", "1"), "an integer is no text");
@@ -316,8 +324,9 @@ TEST(each)
 		if (sum == 3)
 			break;
 	}
-	is_int(n, 3, "each element, null too, up to a break");
-	is_int(sum, 3, "  and what they are");
+	is_int(n, 3,
+	       "json_each() visits each element, null too, up to a break");
+	is_int(sum, 3, "json_each() gives the elements' values");
 	json_each(outer, json_member(v, "a"))
 		json_each(inner, json_member(v, "a"))
 			n += inner == outer;
@@ -326,6 +335,6 @@ TEST(each)
 		n += one != NULL;
 	json_each(one, NULL)
 		n += one == NULL;
-	is_int(n, 7, "what is no array has none");
+	is_int(n, 7, "json_each() visits nothing of a value which is no array");
 	json_object_put(v);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_elicit_form.c - what may be asked of clients, and what they answer. */
+/* t_elicit_form.c - questions to clients, and the clients' answers. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 /* ---- forms ---- */
 
-/* PROPERTY "p" of a form; POINTER is where it is wrong, NULL: nowhere. */
+/* PROPERTY "p" of a form; POINTER is the place of the error, or NULL. */
 static const struct {
 	const char *property, *pointer, *name;
 } properties[] = {
@@ -157,7 +157,7 @@ static void check_forms(void)
 
 static const struct {
 	const char *params;
-	const char *pointer; /* NULL: it passes */
+	const char *pointer; /* NULL: accepted */
 	unsigned needs;
 	const char *name;
 } samples[] = {
@@ -215,8 +215,8 @@ static void check_samples(void)
 		struct pointer_error f;
 		bool passes = sampling_check(params, &needs, &f);
 
-		is_int(passes, samples[i].pointer == NULL, "to a model: %s",
-		       samples[i].name);
+		is_int(passes, samples[i].pointer == NULL,
+		       "a request to a model: %s", samples[i].name);
 		if (!passes)
 			is_str(f.pointer, samples[i].pointer, "%s: where",
 			       samples[i].name);
@@ -238,8 +238,8 @@ static void check_samples(void)
 static const struct {
 	enum worker_question_kind kind;
 	const char *result;
-	const char *answer;  /* NULL: it is refused… */
-	const char *pointer; /* …here */
+	const char *answer;  /* NULL: refused */
+	const char *pointer; /* the place of the error in a refused answer */
 	const char *name;
 } answers[] = {
     {WORKER_QUESTION_ELICIT, "{\"action\":\"accept\",\"content\":{\"n\":2}}",
@@ -402,7 +402,7 @@ static void check_bad_ask(size_t i)
 	json_object_put(ask.params);
 }
 
-/* ---- who can be asked ---- */
+/* ---- clients which can be asked ---- */
 
 static const struct {
 	enum worker_question_kind kind;
@@ -468,7 +468,7 @@ static void check_client(size_t i)
 	ok(input_request_init(&q, &ask, &r), "a question for: %s",
 	   clients[i].name);
 	is_int(input_request_missing(&q, &t) == NULL, clients[i].can,
-	       "who can be asked: %s", clients[i].name);
+	       "a client that can be asked: %s", clients[i].name);
 	input_request_fini(&q);
 	json_object_put(t.capabilities);
 	json_object_put(ask.params);
@@ -489,8 +489,9 @@ static void check_params(void)
 
 	ok(input_request_init(&q, &ask, &r),
 	   "a question with a time and a key");
-	is_int(q.timeout_ms, 5, "which is kept");
-	is_str(q.key, TEN TEN TEN TEN TEN TEN "1234", "and so is its key");
+	is_int(q.timeout_ms, 5, "the timeout of a question is kept");
+	is_str(q.key, TEN TEN TEN TEN TEN TEN "1234",
+	       "the key of a question is kept");
 	p = input_request_params(&q, MCP_2025_11_25, "T");
 	is_str(
 	    json_text(p, NULL),
@@ -509,7 +510,9 @@ static void check_params(void)
 	json_object_put(ask.params);
 }
 
-/* {"type":"object","properties":{"p0":PROPERTY,…}}, N of them. */
+/*
+ * The form {"type":"object","properties":{"p0":PROPERTY, ...}} with N properties.
+ */
 static struct json_object *form_of(size_t n, struct json_object *property)
 {
 	struct json_object *form = parse("{\"type\":\"object\"}");
@@ -525,7 +528,10 @@ static struct json_object *form_of(size_t n, struct json_object *property)
 	return form;
 }
 
-/* A choice of N; with CHOSEN of them chosen already, several may be. */
+/*
+ * A choice of N options; with CHOSEN > 0 chosen by default, several options may be
+ * chosen.
+ */
 static struct json_object *choice_of(size_t n, size_t chosen)
 {
 	struct json_object *p = parse(chosen > 0 ? "{\"type\":\"array\"}"
@@ -561,7 +567,7 @@ static void check_size(struct json_object *form, const char *expected,
 	json_object_put(form);
 }
 
-/* It is for people; and who checks it does nothing else meanwhile. */
+/* A form is for people, and large forms would block the loop during the check. */
 static void check_sizes(void)
 {
 	check_size(form_of(100, choice_of(10, 0)), NULL, "a form of 100");
@@ -579,7 +585,7 @@ static void check_sizes(void)
 		   "101 of them chosen");
 }
 
-/* What a client answers is checked within what the loop has time for. */
+/* The check of a client's answer stays within the time of the loop. */
 static void check_large_answer(void)
 {
 	struct json_object *params = json_object_new_object();
@@ -601,8 +607,9 @@ static void check_large_answer(void)
 	json_object_object_add(content, "p0", chosen);
 	json_object_object_add(result, "content", content);
 	a = input_request_result(&q, result, &budget, &r);
-	ok(a == NULL, "an answer that takes too long to check is none");
-	is_str(r.code, "INPUT_INVALID", "  by its code");
+	ok(a == NULL, "an answer with an expensive check is refused");
+	is_str(r.code, "INPUT_INVALID",
+	       "an answer with an expensive check is INPUT_INVALID");
 	tool_error_fini(&r);
 	input_request_fini(&q);
 	json_object_put(result);

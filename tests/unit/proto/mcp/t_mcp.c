@@ -243,14 +243,17 @@ TEST(content)
 		       "content %s: %s", cases[i].content,
 		       cases[i].fault < 0 ? "passes" : "is refused");
 		ok((expected != NULL) == (cases[i].fault >= 0),
-		   "and what would pass is said when it is");
+		   "a refused content has a text about valid content");
 		json_object_put(content);
 	}
 }
 
 #define DEFAULT "\"$schema\":\"https://json-schema.org/draft/2020-12/schema\""
 
-/* What hosts refuse is not shown; all that passes still passes what is. */
+/*
+ * Keywords which hosts refuse are removed from shown schemas; instances valid by the
+ * real schema stay valid by the shown schema.
+ */
 TEST(inputs)
 {
 	static const struct {
@@ -268,7 +271,10 @@ TEST(inputs)
 	    {"{\"properties\":{\"properties\":true}}",
 	     "{\"properties\":{\"properties\":{}}}"},
 	    {"{" DEFAULT "}", "{}"},
-	    /* what only it knows has its name, but for what is not shown */
+	    /*
+	     * a keyword unknown to the host loses the definitions used by the keyword
+	     * alone
+	     */
 	    {"{" DEFAULT ",\"$defs\":{\"a\":{\"$anchor\":\"b\"}}}",
 	     "{" DEFAULT ",\"$defs\":{\"a\":{\"$anchor\":\"b\"}}}"},
 	    {"{" DEFAULT ",\"unevaluatedProperties\":false}", "{}"},
@@ -307,7 +313,7 @@ TEST(inputs)
 	}
 }
 
-/* From 2026-07-28 on clients have to know what is at the top. */
+/* From 2026-07-28 on clients know composed schemas at the top level. */
 TEST(composed)
 {
 	static const struct {
@@ -332,7 +338,10 @@ TEST(composed)
 	}
 }
 
-/* The output, or a handle: what referred to the root refers to where it went. */
+/*
+ * The schema of the output, or of a handle: a reference to the root must refer to the
+ * root's new place.
+ */
 TEST(either)
 {
 	static const struct {
@@ -345,17 +354,20 @@ TEST(either)
 	    {"{\"allOf\":[{\"not\":{\"$ref\":\"#/not\"}}],\"items\":false}",
 	     "{\"allOf\":[{\"not\":{\"$ref\":\"#/anyOf/0/not\"}}],"
 	     "\"items\":false}"},
-	    /* anchors are found where they were, other documents by nobody */
+	    /*
+	     * an anchor is found at the old place; a document of another URI is never
+	     * found
+	     */
 	    {"{\"anyOf\":[{\"$ref\":\"#an\"}]}",
 	     "{\"anyOf\":[{\"$ref\":\"#an\"}]}"},
 	    {"{\"anyOf\":[{\"$ref\":\"#an\"},{\"$ref\":\"x.json#/a\"}]}",
 	     "{\"type\":\"object\"}"},
-	    /* a property's name, and what is data, are no references */
+	    /* a property named $ref, and $ref within data, are no references */
 	    {"{\"properties\":{\"$ref\":{\"$ref\":\"#\"},\"const\":{\"$ref\":"
 	     "\"#\"}},\"const\":{\"$ref\":\"#\"}}",
 	     "{\"properties\":{\"$ref\":{\"$ref\":\"#/anyOf/0\"},\"const\":{"
 	     "\"$ref\":\"#/anyOf/0\"}},\"const\":{\"$ref\":\"#\"}}"},
-	    /* what has a name of its own is a root itself */
+	    /* a subschema with an $id is a root of its own */
 	    {"{\"$defs\":{\"a\":{\"$id\":\"urn:a\",\"$ref\":\"#/x\"}}}",
 	     "{\"type\":\"object\"}"},
 	    {"{" DEFAULT "}", "{}"},
@@ -378,7 +390,7 @@ TEST(either)
 	json_object_put(other);
 }
 
-/* What a revision has no kind of content for becomes a text. */
+/* Content of a kind unknown to a revision becomes a text. */
 TEST(blocks)
 {
 	static const struct {

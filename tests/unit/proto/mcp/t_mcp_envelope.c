@@ -110,21 +110,26 @@ TEST(fields)
 	struct mcp_envelope e;
 
 	mcp_envelope_read(&e, params);
-	is_int(e.revision, MCP_2026_07_28, "the revision");
-	is_str(e.version, "2026-07-28", "its name");
-	is_int(e.log_level, 3, "the level that is wanted");
-	is_str(json_text(e.capabilities, NULL), "{}", "the capabilities");
-	is_str(json_member_str(e.client_info, "name"), "a", "the client");
-	ok(mcp_envelope_data(&e) == NULL, "what is good has no error's data");
+	is_int(e.revision, MCP_2026_07_28, "the envelope has the revision");
+	is_str(e.version, "2026-07-28", "the envelope has the revision's name");
+	is_int(e.log_level, 3, "the envelope has the wanted log level");
+	is_str(json_text(e.capabilities, NULL), "{}",
+	       "the envelope has the capabilities");
+	is_str(json_member_str(e.client_info, "name"), "a",
+	       "the envelope has the client");
+	ok(mcp_envelope_data(&e) == NULL,
+	   "a valid envelope has no error's data");
 	json_object_put(params);
 
 	params = parse(META(NOW "," L "\"loud\""));
 	mcp_envelope_read(&e, params);
-	is_str(e.version, "2026-07-28", "what is good is read beside a fault");
-	is_int(e.log_level, -1, "a level that is none is not wanted");
+	is_str(e.version, "2026-07-28",
+	       "the revision is read beside a faulty log level");
+	is_int(e.log_level, -1, "an unknown log level is not wanted");
 	ok(e.capabilities == NULL && e.client_info == NULL,
-	   "what is missing is not there");
-	ok(mcp_envelope_data(&e) == NULL, "what is malformed has no data");
+	   "missing members are NULL in the envelope");
+	ok(mcp_envelope_data(&e) == NULL,
+	   "a malformed envelope has no error's data");
 	json_object_put(params);
 
 	params = parse(META(V "\"1900-01-01\"," C "{}"));
@@ -230,11 +235,11 @@ TEST(results)
 	}
 	is_json(mcp_server_info(MCP_2025_03_26),
 		"{\"name\":\"paddock\",\"version\":\"" PADDOCK_VERSION "\"}",
-		"the server, before there were titles");
+		"before 2025-06-18 the server information has no title");
 	is_json(mcp_server_info(MCP_2025_11_25),
 		"{\"name\":\"paddock\",\"title\":\"paddock\",\"version\":"
 		"\"" PADDOCK_VERSION "\"}",
-		"with a title");
+		"in 2025-11-25 the server information has a title");
 }
 
 static const struct {

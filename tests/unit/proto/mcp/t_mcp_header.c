@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_mcp_header.c - header fields held against what the body says. */
+/* t_mcp_header.c - header fields compared with the body. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -16,7 +16,8 @@
 static const struct {
 	const char *value; /* NULL: the field did not come */
 	const char *body;  /* JSON */
-	const char *says;  /* NULL: they agree; or a part of the sentence */
+	/* NULL: field and body agree; or a part of the error's sentence */
+	const char *says;
 	const char *name;
 } fields[] = {
     {"add", "\"add\"", NULL, "a word"},
@@ -116,7 +117,7 @@ static const struct {
     {"42.0", "\"42\"", OTHER, "then no number is compared"},
     {NULL, "0", MISSING, "zero is something to say"},
     {NULL, "false", MISSING, "so is false"},
-    /* what cannot be said */
+    /* values without a header form */
     {NULL, "null", NULL, "null has no field"},
     {"null", "null", LEAVE, "nor has it the word null"},
     {"", "null", LEAVE, "nor an empty one"},
@@ -159,7 +160,7 @@ TEST(plain)
 	   "a plain field is not decoded");
 	ok(!mcp_header_check(&method, "=?base64?SGVsbG8=?=", hello, errmsg,
 			     sizeof(errmsg)),
-	   "nor is what it would be");
+	   "a plain field is not compared with the decoded text");
 	is_str(errmsg,
 	       "the header Mcp-Method says something else; the client has to "
 	       "send what method says in the body",

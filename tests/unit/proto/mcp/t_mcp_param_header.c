@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_mcp_param_header.c - "x-mcp-header" in a schema, and the calls it is for. */
+/*
+ * t_mcp_param_header.c - "x-mcp-header" in a schema, and the calls with such header
+ * fields.
+ */
 #include <stdlib.h>
 #include <strings.h>
 
@@ -18,9 +21,10 @@
 
 static const struct {
 	const char *schema;
-	const char *found;    /* "name=where …"; NULL: it is refused… */
-	const char *pointer;  /* …for what is here… */
-	const char *expected; /* …of which a part of what would pass is this */
+	/* "name=place ..."; NULL: the schema is refused */
+	const char *found;
+	const char *pointer;  /* the place of the error */
+	const char *expected; /* a part of the text about valid schemas */
 	const char *name;
 } schemas[] = {
     {OBJECT("\"a\":" STRING("Region")), "Mcp-Param-Region=params.arguments/a ",
@@ -148,7 +152,7 @@ TEST(schemas)
 	}
 }
 
-/* N properties, each with a name of its own. */
+/* N properties with different header names. */
 static struct json_object *many(int n)
 {
 	struct json_object *all = json_object_new_object();
@@ -175,12 +179,17 @@ TEST(many)
 	struct mcp_param_headers h;
 	struct pointer_error f;
 
-	ok(mcp_param_headers_read(&h, most, &f), "as many as there may be");
-	is_int(h.n, MCP_PARAM_HEADERS_MAX, "all of them");
+	ok(mcp_param_headers_read(&h, most, &f),
+	   "the largest number of headers is accepted");
+	is_int(h.n, MCP_PARAM_HEADERS_MAX,
+	       "all headers of the largest schema are read");
 	mcp_param_headers_fini(&h);
-	ok(!mcp_param_headers_read(&h, more, &f), "and one more");
-	is_str(f.pointer, "/properties/p16/x-mcp-header", "which is told");
-	is_str(f.expected, "at 16 properties at most", "with what would pass");
+	ok(!mcp_param_headers_read(&h, more, &f),
+	   "a schema with one header too many is refused");
+	is_str(f.pointer, "/properties/p16/x-mcp-header",
+	       "the error points to the first header too many");
+	is_str(f.expected, "at 16 properties at most",
+	       "the error names the largest number of headers");
 	json_object_put(more);
 	json_object_put(most);
 }
@@ -198,7 +207,8 @@ struct field {
 static const struct {
 	const char *arguments;
 	struct field fields[2];
-	const char *says; /* NULL: they agree; or a part of the sentence */
+	/* NULL: fields and arguments agree; or a part of the error's sentence */
+	const char *says;
 	const char *name;
 } calls[] = {
     {"{\"region\":\"eu\",\"at\":{\"n\":3}}",

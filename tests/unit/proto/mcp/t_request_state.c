@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_request_state.c - a requestState is ours as it was, or nothing. */
+/*
+ * t_request_state.c - a requestState opens only if unchanged since the server sealed
+ * the state.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -35,7 +38,7 @@ static struct request_state state(const char *requestor)
 	return s;
 }
 
-/* Opened for alice and that call. */
+/* Open TEXT as alice, for the call of the test. */
 static enum request_state_verdict open_it(const char *text, int64_t now_ms)
 {
 	struct request_state s = state("alice");
@@ -73,10 +76,10 @@ TEST(text)
 	       "cAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAr2AbJfw4A"
 	       "rxofwzKPp2OpJpcjyNuPrE-Tr3HbGG1ukK7AB0ulwI6sLrtUfHu7r_k1"
 	       "EY17VBSYIzE3HmL_kXyD",
-	       "it stays the same from one release to the next");
+	       "a sealed state has the same text in each release");
 }
 
-/* Each bit of each character; none of what is no longer ours is opened. */
+/* Change each bit of each character: no changed state may open. */
 TEST(changes)
 {
 	struct request_state s = state("alice");
@@ -96,11 +99,11 @@ TEST(changes)
 		}
 	}
 	is_int(opened, 0, "MCP 2026 6: what was changed is not opened");
-	is_int(told, 0, "nor is it told what it would have been");
+	is_int(told, 0, "a changed state tells nothing of its contents");
 }
 
 static const struct {
-	const char *before, *behind; /* put around a good one */
+	const char *before, *behind; /* text before and after a valid state */
 	const char *name;
 } malformed[] = {
     {"", "-TAMPERED", "more behind it"},
@@ -124,7 +127,8 @@ TEST(malformed)
 		       "MCP 2026 6: malformed: %s", malformed[i].name);
 		free(all);
 	}
-	is_int(open_it("", NOW), REQUEST_STATE_MALFORMED, "malformed: nothing");
+	is_int(open_it("", NOW), REQUEST_STATE_MALFORMED,
+	       "an empty state is malformed");
 	text[LEN - 1] = '\0';
 	is_int(open_it(text, NOW), REQUEST_STATE_MALFORMED,
 	       "malformed: one character less");
@@ -140,10 +144,10 @@ TEST(malformed)
 	is_int(open_it(text, NOW), REQUEST_STATE_MALFORMED,
 	       "malformed: another version");
 	ok(memcmp(&s, &before, sizeof(s)) == 0,
-	   "what is not opened says nothing");
+	   "a refused state leaves the output unchanged");
 }
 
-/* What is wrong with it, and what is told when several are. */
+/* The faults of a state, and the verdict for several faults. */
 static const struct {
 	bool forged, foreign, other, late;
 	enum request_state_verdict v;
@@ -211,7 +215,7 @@ TEST(calls)
 TEST(sentences)
 {
 	is_str(request_state_text(REQUEST_STATE_OK), "",
-	       "there is nothing to say when all is well");
+	       "a valid state has no error text");
 	for (int i = REQUEST_STATE_OK + 1; i < REQUEST_STATE_VERDICTS; i++) {
 		int same = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_rpc.c - what is a JSON-RPC message, of which kind, and what is wrong. */
+/* t_rpc.c - JSON-RPC messages, the kind of each message, and errors. */
 #include "proto/mcp/rpc.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "proto/json/json.h"
 #include "tests/unit/tap.h"
 
-/* Parse a copy without a byte to spare, so that a read beyond it shows. */
+/* Parse a copy of exact size, so that a read beyond the end is detected. */
 static void parse(struct rpc_msg *m, const char *text, size_t len)
 {
 	char *copy = xcalloc(len, 1);
@@ -92,7 +92,7 @@ TEST(good)
 	}
 }
 
-/* Each is an id, and comes back byte by byte. */
+/* Valid ids, which must come back byte by byte. */
 static const char *const ids[] = {
     "0",
     "-0",
@@ -114,7 +114,7 @@ static const char *const ids[] = {
     "\"},\\\"id\\\":2\"",
 };
 
-/* Each is none: the answer's id is null. */
+/* Invalid ids, for which the answer's id is null. */
 static const struct {
 	const char *id;
 	const char *says;
@@ -171,7 +171,7 @@ TEST(ids)
 	}
 }
 
-/* Two ids, each as it may be written: are they the same one? */
+/* Two ids in possible spellings: are the ids the same? */
 static const struct {
 	const char *a, *b;
 	bool same;
@@ -217,7 +217,7 @@ TEST(same_ids)
 	}
 }
 
-/* An id of N bytes, quotes and all, each character written in WIDTH of them. */
+/* An id of N bytes, quotes included, with each character written in WIDTH bytes. */
 static char *long_id(size_t n, const char *character)
 {
 	size_t width = strlen(character);
@@ -410,20 +410,24 @@ TEST(deep)
 	for (int i = 0; i < 70; i++)
 		buf_add_str(&b, "{\"a\":");
 	parse(&m, buf_data(&b), buf_len(&b));
-	is_int(m.code, RPC_PARSE_ERROR, "too deep: code");
-	ok(strstr(m.text, "deeper than 64") != NULL, "too deep: %s", m.text);
-	ok(m.id == NULL, "too deep, and cut off: no id");
+	is_int(m.code, RPC_PARSE_ERROR,
+	       "a message nested too deep is a parse error");
+	ok(strstr(m.text, "deeper than 64") != NULL,
+	   "a message nested too deep: %s", m.text);
+	ok(m.id == NULL, "a cut message nested too deep has no id");
 	rpc_fini(&m);
 	buf_add_str(&b, "1");
 	for (int i = 0; i < 71; i++)
 		buf_add_str(&b, "}");
 	parse(&m, buf_data(&b), buf_len(&b));
-	is_str(m.id, "1", "too deep: its id");
+	is_str(m.id, "1", "a whole message nested too deep has an id");
 	rpc_fini(&m);
 	buf_fini(&b);
 }
 
-/* The parts of a batch are read from its text, so that ids stay as they came. */
+/*
+ * The parts of a batch are read from the batch's text, so ids keep their spelling.
+ */
 TEST(batch)
 {
 	static const char text[] =
@@ -514,7 +518,7 @@ TEST(put)
 	json_object_put(o);
 }
 
-/* A buffer takes a whole message or nothing, wherever it fills up. */
+/* A buffer takes a whole message or nothing, at any free size. */
 TEST(put_bounded)
 {
 	static const char want[] =
@@ -540,7 +544,7 @@ TEST(put_bounded)
 	is_int(torn, 0, "a message that does not fit leaves no piece behind");
 	out = (struct buf){.max = strlen(want)};
 	is_int(rpc_put_error(&out, "12", RPC_INTERNAL_ERROR, "no", data), 0,
-	       "one that just fits passes");
+	       "a message which just fits passes");
 	is_out(&out, want, "whole");
 	json_object_put(data);
 }

@@ -44,12 +44,13 @@ TEST(quotas)
 			      cases[i].limit, cases[i].who, cases[i].retry_ms);
 		char *hint = recover_hint_of("QUOTA_EXCEEDED", d);
 
-		is_str(hint, cases[i].want, "how it passes");
+		is_str(hint, cases[i].want,
+		       "the hint names the way out of a quota");
 		free(hint);
 		json_object_put(d);
 	}
 	char *hint = recover_hint_of("QUOTA_EXCEEDED", NULL);
 	is_str(hint, "try again when less of yours is under way",
-	       "without details");
+	       "without details the hint is a general sentence");
 	free(hint);
 }

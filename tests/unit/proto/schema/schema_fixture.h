@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema_fixture.h - schemas and instances as text, and what the resolver knows. */
+/*
+ * schema_fixture.h - schemas and instances as text, and the documents of the resolver.
+ */
 #ifndef TESTS_UNIT_PROTO_SCHEMA_SCHEMA_FIXTURE_H
 #define TESTS_UNIT_PROTO_SCHEMA_SCHEMA_FIXTURE_H
 
@@ -15,7 +17,7 @@
 #define META "{\"$schema\":\"https://example.com/meta\","
 #define D7 "{\"$schema\":\"http://json-schema.org/draft-07/schema#\","
 
-/* What the resolver knows. */
+/* The documents of the resolver. */
 static const struct {
 	const char *uri;
 	const char *text;
@@ -63,7 +65,7 @@ static int compile(struct schema **s, const char *text,
 	struct json_object *doc = parse(text);
 	int rc = schema_compile(s, doc, &with_formats, err);
 
-	json_object_put(doc); /* the schema keeps its own reference */
+	json_object_put(doc); /* the schema holds a reference of its own */
 	return rc;
 }
 

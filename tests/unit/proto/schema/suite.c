@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * suite.c - a folder of files in the format of the official JSON Schema test
- * suite, as TAP: suite [--formats] DIR [REMOTES]. REMOTES is served as
- * http://localhost:1234/. cli/schema.t and peers/ajv.t run it. A file that
- * cannot be read fails all, a schema that does not compile its tests.
+ * suite.c - runs a folder of files in the format of the official JSON Schema test suite
+ * and prints TAP: suite [--formats] DIR [REMOTES]. The files in REMOTES are served as
+ * http://localhost:1234/. cli/schema.t and peers/ajv.t run the program. An unreadable
+ * file fails all tests, a schema with a compile error fails the tests of the schema.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 enum { EXIT_PASSED = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* A remote document that has been asked for. */
+/* A remote document used by a schema. */
 struct remote {
 	struct remote *next;
 	char *uri;
@@ -59,7 +59,7 @@ static int read_json(struct json_object **out, const char *path)
 	return rc;
 }
 
-/* The file that the suite expects to be served at URI; NULL: there is none. */
+/* The file for the URI that the suite expects to be served; NULL: no such file. */
 static char *file_of(const struct suite *s, const char *uri)
 {
 	size_t n = strlen(REMOTE_BASE);
@@ -113,7 +113,7 @@ static const char *text(struct json_object *obj, const char *key)
 	return s != NULL ? s : "?";
 }
 
-/* A test's name on one line; TAP takes "#" for a directive. */
+/* Print a test's name on one line, without "#", which begins a directive of TAP. */
 static void put_name(const char *s)
 {
 	for (; *s != '\0'; s++)

@@ -128,7 +128,7 @@ TEST(verdicts)
 	     "{\"a\":1}", true, "but what a watched $ref evaluates does"},
 	    {"{\"contains\":{\"const\":1},\"unevaluatedItems\":{\"const\":2}}",
 	     "[1,2,1]", true, "contains evaluates what it finds"},
-	    /* what 2020-12 keeps of older drafts */
+	    /* keywords of older drafts which 2020-12 keeps */
 	    {"{\"dependencies\":{\"a\":[\"b\"]}}", "{\"a\":1}", false,
 	     "dependencies are understood in 2020-12 too"},
 	    {"{\"definitions\":{\"a\":{\"$id\":\"https://example.com/x\","
@@ -283,10 +283,14 @@ TEST(errors)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		is_int(verdict(rows[i].schema, rows[i].instance, &err), -EINVAL,
 		       "refused: %s", rows[i].text);
-		is_str(err.pointer, rows[i].pointer, "  its pointer");
-		is_str(err.keyword, rows[i].keyword, "  its keyword");
-		is_str(err.expected, rows[i].expected, "  what would pass");
-		is_str(err.text, rows[i].text, "  its text");
+		is_str(err.pointer, rows[i].pointer,
+		       "the error of a failed check has the pointer");
+		is_str(err.keyword, rows[i].keyword,
+		       "the error of a failed check has the keyword");
+		is_str(err.expected, rows[i].expected,
+		       "the error of a failed check says what would pass");
+		is_str(err.text, rows[i].text,
+		       "the error of a failed check has the text");
 	}
 }
 
@@ -358,17 +362,21 @@ TEST(all)
 		"{\"properties\":{\"a\":{\"type\":\"string\"},\"b\":{\"type\":"
 		"\"null\"},\"c\":{\"type\":\"object\"}},\"required\":[\"d\"]}",
 		&err);
-	is_int(schema_validate_all(s, v, errs, 3), 3, "as many as fit");
-	is_str(errs[0].keyword, "required", "  the first");
-	is_str(errs[1].pointer, "/a", "  the second");
-	is_str(errs[2].pointer, "/b", "  the third");
-	is_int(schema_validate_all(s, v, errs, 0), 0, "none when none fits");
+	is_int(schema_validate_all(s, v, errs, 3), 3,
+	       "as many errors as fit are told");
+	is_str(errs[0].keyword, "required", "the first error is of required");
+	is_str(errs[1].pointer, "/a", "the second error is at /a");
+	is_str(errs[2].pointer, "/b", "the third error is at /b");
+	is_int(schema_validate_all(s, v, errs, 0), 0,
+	       "no error is told when none fits");
 	json_object_object_add(v, "d", NULL);
 	json_object_object_add(v, "a", json_object_new_string(""));
-	is_int(schema_validate_all(s, v, errs, 3), 2, "all, when they fit");
+	is_int(schema_validate_all(s, v, errs, 3), 2,
+	       "all errors are told when all fit");
 	json_object_object_add(v, "b", NULL);
 	json_object_object_add(v, "c", json_object_new_object());
-	is_int(schema_validate_all(s, v, errs, 3), 0, "none when valid");
+	is_int(schema_validate_all(s, v, errs, 3), 0,
+	       "a valid instance has no errors");
 	schema_free(s);
 	json_object_put(v);
 }

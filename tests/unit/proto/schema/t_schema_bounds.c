@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemas that are refused, and what validating may cost. */
+/* Schemas which are refused, and the cost of validation. */
 #include "proto/schema/schema.h"
 
 #include "tests/unit/proto/schema/schema_fixture.h"
@@ -68,9 +68,10 @@ TEST(refusals)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		is_int(compile(&s, rows[i].schema, &err), -EINVAL,
 		       "no schema: %s", rows[i].schema);
-		is_str(err.pointer, rows[i].pointer, "  its pointer");
+		is_str(err.pointer, rows[i].pointer,
+		       "the error of a refused schema has the pointer");
 		if (!ok(strstr(err.text, rows[i].part) != NULL,
-			"  its text says %s", rows[i].part))
+			"the text of the error says %s", rows[i].part))
 			printf("# %s\n", err.text);
 	}
 	ok(schema_compile(&s, NULL, NULL, NULL) == -EINVAL && s == NULL,
@@ -87,7 +88,7 @@ TEST(no_resolver)
 
 	is_int(schema_compile(&s, doc, NULL, &err), -EINVAL,
 	       "without a resolver a remote $ref is refused");
-	is_str(err.keyword, "$ref", "  by its keyword");
+	is_str(err.keyword, "$ref", "the error without a resolver names $ref");
 	json_object_put(doc);
 }
 
@@ -107,7 +108,7 @@ static char *nested(size_t n, const char *open, const char *middle,
 	return s;
 }
 
-/* An array of N times the same V, which it takes. */
+/* An array of N references to V; takes over V. */
 static struct json_object *array_of(size_t n, struct json_object *v)
 {
 	struct json_object *a = json_object_new_array();
@@ -138,9 +139,12 @@ static void bound(const char *schema, struct json_object *v, const char *part,
 		return;
 	}
 	is_int(schema_validate(s, v, &err), -E2BIG, "%s", name);
-	ok(strstr(err.text, part) != NULL, "  and it says so: %s", err.text);
-	is_int(schema_validate(s, v, NULL), -E2BIG, "  asked or not");
-	is_int(schema_validate_all(s, v, errs, 2), 1, "  once");
+	ok(strstr(err.text, part) != NULL,
+	   "the error of a costly instance has the text: %s", err.text);
+	is_int(schema_validate(s, v, NULL), -E2BIG,
+	       "a costly instance is refused without a place for the error");
+	is_int(schema_validate_all(s, v, errs, 2), 1,
+	       "a costly instance has one error");
 	schema_free(s);
 }
 
@@ -204,7 +208,8 @@ static void refuse_large(struct json_object *doc, const char *part,
 	struct schema *s;
 
 	is_int(schema_compile(&s, doc, NULL, &err), -EINVAL, "%s", name);
-	ok(strstr(err.text, part) != NULL, "  and it says so: %s", err.text);
+	ok(strstr(err.text, part) != NULL,
+	   "the error of a large schema has the text: %s", err.text);
 	json_object_put(doc);
 }
 
@@ -246,7 +251,7 @@ TEST(schema_bounds)
 	refuse_large(chain, "in a row", "no schema: too long a chain of $ref");
 }
 
-/* A large array of different values is no reason to refuse it. */
+/* A large array of different values must be accepted. */
 TEST(large_sets)
 {
 	struct json_object *v = json_object_new_array();
@@ -258,14 +263,15 @@ TEST(large_sets)
 	compile(&s, "{\"uniqueItems\":true}", &err);
 	is_int(schema_validate(s, v, &err), 0, "200000 items that differ");
 	json_object_array_add(v, json_object_new_double(77.0));
-	is_int(schema_validate(s, v, &err), -EINVAL, "and one that does not");
+	is_int(schema_validate(s, v, &err), -EINVAL,
+	       "an item equal to one of 200000 others is refused");
 	ok(strstr(err.text, "items 77 and 200000 equal") != NULL,
 	   "  is named: %s", err.text);
 	schema_free(s);
 	json_object_put(v);
 }
 
-/* ---- what a check may cost ---- */
+/* ---- the cost of a check ---- */
 
 #define RECURSIVE                                                              \
 	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                \
@@ -324,19 +330,19 @@ static struct json_object *digits(size_t n)
 	return v;
 }
 
-/* A charge comes before what it is for, and is as large as that at most. */
+/* A charge comes before the charged work, and is at most as large as the work. */
 #define AT_ONCE(bytes) (2 * (uint64_t)(bytes))
 
 /*
- * Whatever takes long in a check is counted: each of these is stopped at the
- * budget, names the place in the schema, and has not begun what it cannot end.
+ * The expensive steps of a check are charged: each of the following checks must stop at
+ * the budget, name the place in the schema, and not begin work beyond the budget.
  */
 TEST(budget)
 {
 	const struct {
 		const char *schema, *place;
 		struct json_object *v; /* taken */
-		size_t bytes;	       /* of its longest string or number */
+		size_t bytes;	       /* of the longest string or number */
 	} rows[] = {
 	    {RECURSIVE, "/$defs/n/anyOf", nested_objects(20), 0},
 	    {"{\"items\":{\"type\":\"integer\"}}", "/items", numbers(200000),
@@ -378,18 +384,20 @@ TEST(budget)
 		compile(&s, rows[i].schema, &err);
 		is_int(schema_check(s, rows[i].v, &b, &err), -E2BIG,
 		       "too much for a loop: %.60s", rows[i].schema);
-		is_str(err.schema, rows[i].place, "  by that place");
+		is_str(err.schema, rows[i].place,
+		       "the error beyond the budget names the place");
 		ok(b.used <= b.allowed + AT_ONCE(1000 + rows[i].bytes),
-		   "  it ends there: %llu steps", (unsigned long long)b.used);
+		   "a check beyond the budget ends at %llu steps",
+		   (unsigned long long)b.used);
 		ok(rows[i].place[0] == '\0' ||
 		       strstr(err.text, rows[i].place) != NULL,
-		   "  and the text says it: %s", err.text);
+		   "the text beyond the budget names the place: %s", err.text);
 		schema_free(s);
 		json_object_put(rows[i].v);
 	}
 }
 
-/* All that is done for one request counts together. */
+/* Checks for one request share a budget. */
 TEST(shared_budget)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_MAX};
@@ -400,19 +408,22 @@ TEST(shared_budget)
 	struct schema *s;
 
 	compile(&s, RECURSIVE, &err);
-	is_int(schema_check(s, v, &b, NULL), -EINVAL, "without a reason");
+	is_int(schema_check(s, v, &b, NULL), -EINVAL,
+	       "a check without a reason fails within the budget");
 	once = b.used;
 	b.used = 0;
-	is_int(schema_check(s, v, &b, &err), -EINVAL, "with one");
-	ok(strstr(err.text, "under not refuses") != NULL, "  it is told: %s",
-	   err.text);
-	ok(b.used > once, "  which takes more steps");
+	is_int(schema_check(s, v, &b, &err), -EINVAL,
+	       "a check with a reason fails within the budget");
+	ok(strstr(err.text, "under not refuses") != NULL,
+	   "the reason is told within the budget: %s", err.text);
+	ok(b.used > once, "a check with a reason takes more steps");
 	b = (struct schema_budget){.allowed = once + 100};
 	is_int(schema_check(s, v, &b, &err), -EINVAL,
-	       "when no steps are left for that");
+	       "a check fails though no steps are left for the reason");
 	ok(strstr(err.text, "to say where takes more") != NULL,
-	   "  it says so: %s", err.text);
-	ok(b.used <= once + 100 + AT_ONCE(100), "  and ends");
+	   "the text says that no steps are left for the reason: %s", err.text);
+	ok(b.used <= once + 100 + AT_ONCE(100),
+	   "the search for a reason ends at the budget");
 	schema_free(s);
 	json_object_put(v);
 
@@ -420,8 +431,9 @@ TEST(shared_budget)
 	b = (struct schema_budget){.allowed = 30000};
 	is_int(schema_check(s, list, &b, &err), 0, "one check is possible");
 	is_int(schema_check(s, list, &b, &err), -E2BIG,
-	       "two by the same budget are not");
-	is_int(schema_check(s, list, &b, &err), -E2BIG, "and none is any more");
+	       "two checks by the same budget are refused");
+	is_int(schema_check(s, list, &b, &err), -E2BIG,
+	       "a further check by an exhausted budget is refused");
 	schema_free(s);
 	json_object_put(list);
 }
@@ -442,22 +454,26 @@ TEST(time)
 	struct schema *s;
 
 	compile(&s, "{\"items\":{\"type\":\"integer\"}}", &err);
-	is_int(schema_check(s, v, &b, &err), -ETIME, "it stops when told to");
-	is_int(asks, 0, "  it asks");
-	ok(b.used <= 3 * SCHEMA_ASK_STEPS, "  often enough: %llu",
+	is_int(schema_check(s, v, &b, &err), -ETIME,
+	       "a check stops when the clock says so");
+	is_int(asks, 0, "a check asks the clock");
+	ok(b.used <= 3 * SCHEMA_ASK_STEPS,
+	   "a check asks the clock often enough: %llu",
 	   (unsigned long long)b.used);
-	is_str(err.schema, "/items", "  and says where it was");
+	is_str(err.schema, "/items",
+	       "a check stopped by the clock names the place");
 	schema_free(s);
 	json_object_put(v);
 	asks = 1;
 	v = parse("{\"properties\":{\"a\":{},\"b\":{}}}");
-	is_int(schema_compile(&s, v, &opt, &err), -EINVAL, "so does compiling");
-	ok(strstr(err.text, "longer to compile") != NULL, "  which says so: %s",
-	   err.text);
+	is_int(schema_compile(&s, v, &opt, &err), -EINVAL,
+	       "compiling stops when the clock says so");
+	ok(strstr(err.text, "longer to compile") != NULL,
+	   "the text about compiling names the time: %s", err.text);
 	json_object_put(v);
 }
 
-/* {KEYWORD: [MEMBER, …]} of N, or an object of MEMBERs by "mI". */
+/* {KEYWORD: [MEMBER, ...]} with N members, or an object of members named "mI". */
 static struct json_object *repeated(const char *keyword, size_t n, bool object,
 				    const char *fmt)
 {
@@ -492,8 +508,9 @@ TEST(compile_bounds)
 
 	is_int(schema_compile(&s, doc, &opt, &err), -EINVAL,
 	       "compiling has a budget, too");
-	is_str(err.pointer, "/enum", "  and says where it ended");
-	ok(b.used <= b.allowed + 1000, "  at once");
+	is_str(err.pointer, "/enum",
+	       "compiling beyond the budget names the place");
+	ok(b.used <= b.allowed + 1000, "compiling stops at the budget");
 	is_int(schema_compile(&s, doc, NULL, &err), 0,
 	       "an enum of 100000 can be had, though");
 	schema_free(s);

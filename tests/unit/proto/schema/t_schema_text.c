@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What schemas say of texts: patterns, formats, URIs. */
+/* Texts by schema: patterns, formats, URIs. */
 #include "proto/schema/schema.h"
 
 #include <errno.h>
@@ -131,14 +131,16 @@ TEST(patterns)
 		       rows[i].match < 0   ? "is refused"
 		       : rows[i].match > 0 ? "matches"
 					   : "does not match");
-		ok(rc >= 0 || errmsg[0] != '\0', "  and it is said why: %s",
-		   errmsg);
+		ok(rc >= 0 || errmsg[0] != '\0',
+		   "a refused pattern has an error text: %s", errmsg);
 		schema_pattern_free(p);
 		schema_matcher_free(c.matcher);
 	}
 }
 
-/* Long strings that a plain expression can do are done. */
+/*
+ * Long strings must be checked if a simple expression can match them in linear time.
+ */
 TEST(long_subjects)
 {
 	static const char *const patterns[] = {
@@ -164,7 +166,10 @@ TEST(long_subjects)
 	free(as);
 }
 
-/* What is lenient is spelt as JavaScript wants it with the flag u; all else stays. */
+/*
+ * Lenient spellings are rewritten for JavaScript's flag u; other patterns stay
+ * unchanged.
+ */
 TEST(strict)
 {
 	static const struct {
@@ -249,7 +254,7 @@ TEST(formats)
 	ok(!schema_is_ipv4("1.2.3.4\0", 8), "an address has no NUL");
 }
 
-/* RFC 3986, section 5.4, and what it leaves to us. */
+/* RFC 3986, section 5.4, and cases which the RFC leaves open. */
 TEST(uris)
 {
 	static const char base[] = "http://a/b/c/d;p?q";

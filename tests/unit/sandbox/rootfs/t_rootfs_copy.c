@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_rootfs_copy.c - the copy of a package that is granted by its digest: it has
- * that digest, as the supervisor takes it, or there is none.
+ * t_rootfs_copy.c - the copy of a package granted by digest: the copy must have the
+ * supervisor's digest, or no copy is made.
  */
 #include "sandbox/rootfs/rootfs_private.h"
 
@@ -29,7 +29,7 @@ static void hex_of(const unsigned char *sum, char hex[65])
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 }
 
-/* Each length up to some blocks, in pieces of each size. */
+/* Sums of all lengths up to some blocks, in pieces of all sizes. */
 static void sums(void)
 {
 	unsigned char data[300], sum[SHA256_DIGEST_SIZE];
@@ -109,7 +109,10 @@ static void set_mode(const char *name, mode_t mode)
 
 static char digest[65];
 
-/* A copy to "new/NAME", with these bounds; P's err and why are the answer. */
+/*
+ * Copy to "new/NAME" with the given bounds; err and errmsg of the result are the
+ * verdict.
+ */
 static struct rootfs_path copy(const char *name, bool others, uint64_t one,
 			       uint64_t all)
 {
@@ -136,7 +139,7 @@ static void is_refused(struct rootfs_path p, int err, const char *errmsg,
 {
 	is_int(p.err, err, "%s", name);
 	ok(p.errmsg != NULL && strstr(p.errmsg, errmsg) != NULL,
-	   "it says why: %s", p.errmsg);
+	   "a refused copy has the reason: %s", p.errmsg);
 	free(p.errmsg);
 }
 
@@ -151,16 +154,19 @@ static void copies(void)
 	is_int(package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)), 0,
 	       "a package has a digest %s", errmsg);
 	p = copy("one", true, 70011, 70021);
-	is_int(p.err, 0, "it is copied %s", p.errmsg != NULL ? p.errmsg : "");
+	is_int(p.err, 0, "a package is copied: %s",
+	       p.errmsg != NULL ? p.errmsg : "");
 	new = openat(at, "new/one", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	is_int(package_digest(new, NULL, 0, got, errmsg, sizeof(errmsg)), 0,
-	       "the copy has one");
-	is_str(got, digest, "which is the same");
-	is_int(fstatat(new, "a/empty", &st, 0), 0, "a file of it");
-	is_int(st.st_mode & 07777, 0755, "has the mode of all");
-	is_int(st.st_mtime, 315532800, "and the time of all");
+	       "the copied package has a digest");
+	is_str(got, digest, "the copy has the digest of the package");
+	is_int(fstatat(new, "a/empty", &st, 0), 0,
+	       "the copy has the executable file");
+	is_int(st.st_mode & 07777, 0755,
+	       "a copied executable has the mode 0755");
+	is_int(st.st_mtime, 315532800, "a copied file has the fixed time");
 	is_int(fstatat(new, "none", &st, 0), -1,
-	       "what a digest is not of is not copied");
+	       "a file outside of the digest is not copied");
 	close(new);
 	close(fd);
 	is_refused(copy("large", true, 70010, 1 << 20), -EFBIG,
@@ -174,7 +180,7 @@ static void copies(void)
 	is_refused(copy("hidden", true, 1 << 20, 1 << 20), -EACCES,
 		   "a-b: others may not read it", "what others may not read");
 	is_int(copy("mine", false, 1 << 20, 1 << 20).err, 0,
-	       "but who is the same user may");
+	       "a file unreadable for others is copied for the same user");
 	put("p/a-b", "1", 1, 0644);
 	set_mode("p/a", 0754);
 	is_refused(copy("folder", true, 1 << 20, 1 << 20), -EACCES,
@@ -196,7 +202,7 @@ int main(void)
 	make_package();
 	copies();
 	cmd = xasprintf("rm -r %s", root);
-	is_int(system(cmd), 0, "all is gone");
+	is_int(system(cmd), 0, "the test's folder is removed");
 	free(cmd);
 	return tap_done();
 }

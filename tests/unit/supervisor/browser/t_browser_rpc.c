@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the supervisor asks of paddock-browser, and what it takes from it. */
+/*
+ * Calls of the supervisor to paddock-browser, and the answers that the supervisor
+ * accepts.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,7 +20,10 @@ static unsigned char frame[CHAN_FRAME_MAX];
 static char notes[NOTES_MAX];
 static char bulk[MSG_ANSWER_MAX];
 
-/* What was told since: "who ok {...}" or "who code: message", each with a ;. */
+/*
+ * The answers since the last call of told(): "who ok {...}" or "who code: message",
+ * each with a semicolon.
+ */
 static const char *told(void)
 {
 	static char copy[NOTES_MAX];
@@ -110,20 +116,22 @@ TEST(asking)
 	is_int(msg_get(&m, frame, n, &errmsg), 0, "a call is a message");
 	ok(m.type == MSG_CALL && m.call.seq == 1 && m.call.total == 7 &&
 	       m.call.tool.n == 8 && m.call.head.n == 7,
-	   "CALL 1, with all that it needs");
+	   "the frame is CALL 1 with requestor and body");
 	n = browser_rpc_frame(&calls, frame);
 	msg_get(&m, frame, n, &errmsg);
-	is_int(m.call.seq, 1, "which is the next until it has left");
+	is_int(m.call.seq, 1,
+	       "the same frame is next until the frame was sent");
 	browser_rpc_sent(&calls);
-	is_int(browser_rpc_frame(&calls, frame), 0, "then nothing is");
+	is_int(browser_rpc_frame(&calls, frame), 0,
+	       "no frame is left after the last was sent");
 
 	memset(bulk, 'x', MSG_CHUNK_MAX * 2);
 	json_object_object_add(
 	    o, "s", json_object_new_string_len(bulk, MSG_CHUNK_MAX * 2));
 	browser_rpc_add(&calls, "wait", o);
-	ok(calls.unsent > MSG_CHUNK_MAX * 2, "what is not sent is counted");
+	ok(calls.unsent > MSG_CHUNK_MAX * 2, "unsent bytes are counted");
 	is_int(send_all(), 3, "a long body goes in pieces");
-	is_int(calls.unsent, 0, "and then no more");
+	is_int(calls.unsent, 0, "no byte is unsent after the last piece");
 	is_int(calls.last_seq, 2, "under one number");
 	browser_rpc_begin(&calls);
 	is_int(calls.last_seq, 0, "another program counts from the start");
@@ -139,15 +147,19 @@ TEST(answers)
 	send_all();
 	ok(!calls.answered, "nothing is answered");
 	is_int(hear_text(2, true, "{\"n\":2}"), 0, "answers come in any order");
-	is_str(told(), "b ok {\"n\":2};", "each to who asked");
-	ok(calls.answered, "and that is noted");
-	is_int(hear_answer(3, true, 7, "{\"", 2), 0, "one may come");
-	is_str(told(), "", "a part of it is none");
+	is_str(told(), "b ok {\"n\":2};", "an answer goes to the caller");
+	ok(calls.answered, "the first answer is noted");
+	is_int(hear_answer(3, true, 7, "{\"", 2), 0,
+	       "the first piece of an answer is accepted");
+	is_str(told(), "", "a piece of an answer is no answer");
 	is_int(hear_chunk("a\":12}", 6), -EPROTO,
-	       "in pieces, but no more than all");
-	is_int(hear_chunk("a\":1}", 5), 0, "of it");
-	is_str(told(), "c ok {\"a\":1};", "which is told");
-	is_int(hear_chunk("1", 1), -EPROTO, "after which there is none");
+	       "a piece longer than the rest of the answer is refused");
+	is_int(hear_chunk("a\":1}", 5), 0,
+	       "the last piece of an answer is accepted");
+	is_str(told(), "c ok {\"a\":1};",
+	       "the caller gets an answer in pieces");
+	is_int(hear_chunk("1", 1), -EPROTO,
+	       "a piece after the last piece is refused");
 	browser_rpc_fini(&calls);
 
 	begin();
@@ -155,12 +167,13 @@ TEST(answers)
 	send_all();
 	is_int(hear_answer(1, false, 33, "{\"code\":\"X\",", 12), 0,
 	       "a failure comes");
-	is_int(hear_chunk("\"message\":\"why\"}     ", 21), 0, "in pieces");
-	is_str(told(), "a X;", "with its code");
+	is_int(hear_chunk("\"message\":\"why\"}     ", 21), 0,
+	       "the last piece of a failure is accepted");
+	is_str(told(), "a X;", "the caller gets the failure's code");
 	browser_rpc_fini(&calls);
 }
 
-/* What no program of ours says: it is taken for broken. */
+/* Messages which no program of paddock sends: the broker is taken for broken. */
 TEST(nonsense)
 {
 	static const struct {
@@ -190,31 +203,36 @@ TEST(nonsense)
 		ask("b", "navigate", "{}"); /* not sent */
 		is_int(hear_msg(&cases[i].m), -EPROTO, "%s is refused",
 		       cases[i].about);
-		is_str(told(), "", "and nobody is told");
+		is_str(told(), "",
+		       "no caller gets an answer from a refused message");
 		browser_rpc_fini(&calls);
 	}
 	begin();
 	ask("a", "navigate", "{}");
 	is_int(hear_text(1, true, "{}"), -EPROTO,
-	       "so is an answer to what was not sent yet");
+	       "an answer to an unsent call is refused");
 	send_all();
-	is_int(hear_text(1, true, "{}"), 0, "(and then it is)");
-	is_int(hear_text(1, true, "{}"), -EPROTO, "so is a second answer");
-	is_str(told(), "a ok {};", "which nobody is told");
+	is_int(hear_text(1, true, "{}"), 0,
+	       "an answer to a sent call is accepted");
+	is_int(hear_text(1, true, "{}"), -EPROTO,
+	       "a second answer to a call is refused");
+	is_str(told(), "a ok {};", "the caller gets no second answer");
 	is_int(browser_rpc_recv(&calls, "\xc1", 1, &errmsg), -EPROTO,
-	       "so is what is no message");
-	ok(errmsg != NULL && *errmsg != '\0', "and it is said what was wrong");
+	       "a malformed message is refused");
+	ok(errmsg != NULL && *errmsg != '\0',
+	   "the refusal of a malformed message has a reason");
 	ask("b", "wait", "{}");
 	ask("c", "wait", "{}");
 	send_all();
 	hear_answer(2, true, 3, "{", 1);
 	is_int(hear_text(3, true, "{}"), -EPROTO,
-	       "so is an answer within another one");
-	is_int(hear_text(2, true, "{}"), -EPROTO, "or within itself");
+	       "an answer within another answer is refused");
+	is_int(hear_text(2, true, "{}"), -EPROTO,
+	       "an answer within the same answer is refused");
 	browser_rpc_fini(&calls);
 }
 
-/* A page may have a hand in it: it is the call alone that fails. */
+/* A page may have influenced a malformed body: only the call fails. */
 TEST(bodies)
 {
 	static const struct {
@@ -246,8 +264,9 @@ TEST(bodies)
 				   cases[i].n),
 		       0, "%s is an answer", cases[i].about);
 		is_str(told(), "a EXECUTION_ERROR;",
-		       "of which nothing is believed");
-		is_int(hear_text(2, true, "{}"), 0, "and others go on");
+		       "the call of a malformed body fails");
+		is_int(hear_text(2, true, "{}"), 0,
+		       "other calls go on after a malformed body");
 		browser_rpc_fini(&calls);
 	}
 	begin();
@@ -266,7 +285,7 @@ TEST(bodies)
 
 static struct browser_rpc_call *other;
 
-/* As a run that ends at this: it waits for nothing any more. */
+/* Forget the other call, as a run does which ends at a failure. */
 static void forget_other(void *arg, const struct browser_rpc_answer *a)
 {
 	on_done(arg, a);
@@ -285,11 +304,12 @@ TEST(failures)
 	ask("c", "navigate", "{}");
 	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
 	is_str(told(), "a PAGE_CRASHED;b PAGE_CRASHED;",
-	       "what was sent fails with the program");
-	is_int(calls.n, 1, "what was not stays");
+	       "sent calls fail with the program");
+	is_int(calls.n, 1, "the unsent call stays");
 	browser_rpc_begin(&calls);
-	is_int(send_all(), 1, "for the next program");
-	is_int(hear_text(1, true, "{}"), 0, "which answers it");
+	is_int(send_all(), 1, "the unsent call goes to the next program");
+	is_int(hear_text(1, true, "{}"), 0,
+	       "the next program answers the call");
 	is_str(told(), "c ok {};", "by a number of its own");
 
 	c = ask("d", "navigate", "{}");
@@ -297,25 +317,26 @@ TEST(failures)
 	c->errmsg = "too much";
 	ask("e", "navigate", "{}");
 	browser_rpc_fail_refused(&calls);
-	is_str(told(), "d BROWSER_BUSY;",
-	       "who is refused is told, and no other");
+	is_str(told(), "d BROWSER_BUSY;", "only the refused call fails");
 	browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
-	is_str(told(), "e BROWSER_UNAVAILABLE;", "none is left waiting");
-	is_int(calls.n + calls.unsent, 0, "or counted");
+	is_str(told(), "e BROWSER_UNAVAILABLE;", "no call is left waiting");
+	is_int(calls.n + calls.unsent, 0,
+	       "no call and no byte is counted after the failures");
 
 	ask("f", "navigate", "{}")->done = forget_other;
 	other = ask("g", "navigate", "{}");
 	send_all();
 	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
 	is_str(told(), "f PAGE_CRASHED;",
-	       "who is forgotten meanwhile is not told");
+	       "a call forgotten meanwhile gets no answer");
 
 	ask("i", "navigate", "{}");
 	ask("j", "cancel", "{}")->done = NULL;
 	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
-	is_int(calls.n, 1, "what nobody waits for is not for the next program");
+	is_int(calls.n, 1, "a forgotten call does not go to the next program");
 	browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
-	is_str(told(), "i BROWSER_UNAVAILABLE;", "what was asked is");
+	is_str(told(), "i BROWSER_UNAVAILABLE;",
+	       "a call which is not forgotten fails");
 
 	ask("h", "navigate", "{}");
 	send_all();
@@ -336,11 +357,12 @@ TEST(bounds)
 		c = ask("a", "navigate", "{}");
 	ok(!browser_rpc_full(c, false), "256 calls of who is alone may wait");
 	c = ask("a", "navigate", "{}");
-	ok(browser_rpc_full(c, false), "and no more");
+	ok(browser_rpc_full(c, false),
+	   "call 257 of a single requestor is refused");
 	browser_rpc_fini(&calls);
 }
 
-/* How many calls of WHO (a body) are taken now. */
+/* The number of calls of WHO (a body) which are accepted now. */
 static int taken(const char *who)
 {
 	struct browser_rpc_call *c;
@@ -352,7 +374,7 @@ static int taken(const char *who)
 			break;
 		n++;
 	}
-	browser_rpc_remove(c); /* as the one that is refused goes */
+	browser_rpc_remove(c); /* remove the refused call, as the caller does */
 	return n;
 }
 
@@ -367,7 +389,7 @@ TEST(shares)
 	begin();
 	is_int(taken(who[0]), 224, "one requestor gets most of 256, in steps");
 	is_int(taken(who[1]), 28, "the next one most of what is left");
-	is_int(taken(who[2]), 3, "and so on");
+	is_int(taken(who[2]), 3, "the third requestor gets most of the rest");
 	browser_rpc_fini(&calls);
 
 	begin();
@@ -380,7 +402,7 @@ TEST(shares)
 	c = ask("b", "navigate", who[1]);
 	ok(!browser_rpc_full(c, true), "another's small one finds room");
 	c = ask("b", "status", "{}");
-	ok(!browser_rpc_full(c, true), "and so does one of our own");
+	ok(!browser_rpc_full(c, true), "a call of the supervisor finds room");
 	browser_rpc_fini(&calls);
 	free(large);
 }

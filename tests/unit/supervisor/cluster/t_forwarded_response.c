@@ -74,12 +74,12 @@ TEST(leaves)
 {
 	begin();
 	is_int((long long)leaves(100, NULL), 2, "a small response leaves");
-	is_int(written, 1, "as text that is made");
+	is_int(written, 1, "a small response is printed once");
 	is_int((long long)leaves(RPC_ASYNC_LARGE + 1, "{ }"), 3,
-	       "a large one leaves as it came");
+	       "a large response is sent as received");
 	is_int((long long)leaves(RPC_ASYNC_TEXT_MAX + 1, NULL), 0,
-	       "one whose text is too long to be kept does not");
-	is_int(written, 1, "and of neither text is made to find that");
+	       "a response whose text is too long is not sent");
+	is_int(written, 1, "a large response is never printed");
 	end();
 	is_int((long long)requestor.letter_bytes, 0,
 	       "nothing is on its way when the store has ended");
@@ -106,24 +106,25 @@ TEST(whose)
 	begin();
 	ctx.instance = "inst_22222222222222222222222222";
 	ok(leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
-	   "a response to what another server asked leaves for it");
+	   "a response to another server's question is sent to the server");
 	ok(!leaves_for("\"paddock-inst_22222222222222222222222222-1\""),
-	   "one to what was asked here does not");
+	   "a response to this server's question is not sent");
 	ok(!leaves_for("\"paddock-inst_33333333333333333333333333\""),
-	   "nor one to what nobody asks by");
+	   "a response with an id without a number is not sent");
 	ok(!leaves_for("\"paddock-inst_3333333333333333333333333-11\""),
-	   "nor to a name that is none of a server's");
+	   "a response with a malformed server name is not sent");
 	ok(!leaves_for("\"paddock-1\"") && !leaves_for("\"else-1\"") &&
 	       !leaves_for(NULL),
-	   "nor to another's id, or none");
+	   "a response with a foreign id, or without an id, is not sent");
 	requestor.letter_bytes += (8u << 20) - requestor.letter_bytes - 2;
 	ok(leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
-	   "8 MiB may be on their way");
+	   "8 MiB of letters may be in flight");
 	ok(!leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
-	   "and no more");
+	   "a letter beyond 8 MiB is not sent");
 	requestor.letter_bytes = 2 * 2; /* of the responses that left */
 	end();
-	is_int((long long)requestor.letter_bytes, 0, "in the end none are");
+	is_int((long long)requestor.letter_bytes, 0,
+	       "no bytes of letters are counted at the end");
 	ctx.instance = "inst_one";
 }
 
@@ -146,19 +147,20 @@ TEST(opened)
 	snprintf(body, sizeof(body), "%s\n{}", want);
 	is_str(opens(STORE_LETTER_TO_SESSION, body, at), "{}",
 	       "a letter to a session is what stands behind its key");
-	is_str(at, want, "which names the session");
-	is_str(opens("run_1", body, at), body, "one to a run is all of it");
-	is_str(at, "", "and has no key");
+	is_str(at, want, "the first line of a letter to a session is the key");
+	is_str(opens("run_1", body, at), body,
+	       "a letter to a run is the whole body");
+	is_str(at, "", "a letter to a run has no key");
 	snprintf(body, sizeof(body), "%s", want);
 	is_str(opens(STORE_LETTER_TO_SESSION, body, at), body,
-	       "nor has one in which nothing follows it");
-	is_str(at, "", "which is no letter to a session");
+	       "a letter with a key alone is the whole body");
+	is_str(at, "", "a letter with a key alone has no key");
 	snprintf(body, sizeof(body), "%.*s\n{}", SESSION_KEY_SIZE - 2, want);
 	opens(STORE_LETTER_TO_SESSION, body, at);
-	is_str(at, "", "nor one whose key is too short");
+	is_str(at, "", "a letter with a short key has no key");
 	snprintf(body, sizeof(body), "%sk\n{}", want);
 	opens(STORE_LETTER_TO_SESSION, body, at);
-	is_str(at, "", "or too long");
+	is_str(at, "", "a letter with a long key has no key");
 }
 
 static int heard;
@@ -219,17 +221,21 @@ TEST(heard)
 	client_request_send(&s, NULL, "roots/list", params, 60000, on_heard,
 			    NULL);
 	ok(strstr(sent_id, "inst_one-") != NULL,
-	   "what is asked where there are others names who asks");
+	   "a question's id names the server where there are several");
 	ok(forwarded_response_awaits(&ctx, &requestor, own),
-	   "one that has asked awaits an answer");
-	ok(!forwarded_response_awaits(&ctx, &other, own), "of its requestor");
-	ok(!forwarded_response_awaits(&ctx, &requestor, "else"), "by its key");
+	   "a session with a question awaits a response");
+	ok(!forwarded_response_awaits(&ctx, &other, own),
+	   "a session of another requestor awaits no response");
+	ok(!forwarded_response_awaits(&ctx, &requestor, "else"),
+	   "a session with another key awaits no response");
 	hear(&other, own, "\"result\":{}");
 	hear(&requestor, "else", "\"result\":{}");
 	hear(&requestor, own, "\"method\":\"ping\"");
-	is_int(heard, 0, "whatever else comes answers nothing");
+	is_int(heard, 0,
+	       "a request received by another server answers no question");
 	hear(&requestor, own, "\"result\":{}");
-	is_int(heard, 1, "but the response that came elsewhere does");
+	is_int(heard, 1,
+	       "a response received by another server answers the question");
 	json_object_put(params);
 	session_fini(&s);
 	end();
@@ -270,17 +276,17 @@ TEST(arrives)
 	row.id[29] = '4';
 	help_put(ctx.store, &row, STORE_SYNC);
 	is_int((long long)requestor.letter_bytes, 0,
-	       "a letter that the database has is on its way no more");
+	       "a stored letter is not in flight any more");
 	db = help_open(dir);
 	is_int(help_number(db, "SELECT count(*) FROM mail WHERE instance = "
 			       "'" OTHER "'"),
-	       1, "it lies there for the server that asked");
+	       1, "the letter is stored for the asking server");
 	help_text(db, "SELECT body FROM mail", body, sizeof(body));
 	help_close(db);
 	key(NULL, own);
 	is_str(opens(STORE_LETTER_TO_SESSION, body, at), "{\"result\":{}}",
-	       "with the response as it came, and nothing behind it");
-	is_str(at, own, "for its session");
+	       "the letter has the response as received");
+	is_str(at, own, "the letter names the session");
 	store_stop(other, HELP_WAIT_MS);
 	end();
 	help_remove(beside);

@@ -69,7 +69,7 @@ static int64_t letters_sent(void)
 	return n;
 }
 
-/* A run that another server has. */
+/* A run of another instance. */
 static struct run *elsewhere(void)
 {
 	struct run *r = waiting();
@@ -135,7 +135,7 @@ TEST(letters)
 
 	visits(3, "{\"a\":{\"action\":\"accept\"}}");
 	ok(visit != NULL && name[0] != '\0',
-	   "who comes back writes to the run's owner, with a name");
+	   "a visitor writes a letter with its name to the owner");
 	text = letter();
 	ok(strstr(text, "\"round\":3") != NULL &&
 	       strstr(text, "\"accept\"") != NULL &&
@@ -148,7 +148,7 @@ TEST(letters)
 	ok(strstr(text, "\"left\":true") != NULL &&
 	       strstr(text, "\"cancels\":true") != NULL &&
 	       strstr(text, name) != NULL,
-	   "and when it goes, with what it wants of the run");
+	   "a leaving visitor writes a letter with its wish to cancel");
 	ok(LIST_EMPTY(&run->remote.proxied), "of which it knows no more");
 	over(false);
 }
@@ -157,19 +157,22 @@ TEST(asked)
 {
 	visits(0, NULL);
 	shows(STORE_RUNNING, "{\"guests\":{}}");
-	is_int(asked + unheard, 0, "who is not known yet waits on");
+	is_int(asked + unheard, 0,
+	       "a visitor unknown to the owner goes on waiting");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
-	is_int(asked + unheard, 0, "as who is known to wait does");
-	ok(!LIST_EMPTY(&run->remote.proxied), "and is there");
+	is_int(asked + unheard, 0,
+	       "a visitor known as waiting goes on waiting");
+	ok(!LIST_EMPTY(&run->remote.proxied), "a waiting visitor is listed");
 	shows(
 	    STORE_RUNNING,
 	    "{\"requests\":{\"a\":{\"x\":1},\"b\":{\"x\":2},\"c\":{}},\"guests\":"
 	    "{\"%s\":{\"round\":7,\"keys\":[\"a\",\"c\",\"gone\"]}}}");
-	is_int(asked, 1, "it is asked");
+	is_int(asked, 1, "a visitor with questions in the view is asked");
 	is_str(asked_for, "{\"a\":{\"x\":1},\"c\":{}}",
-	       "what is meant for it, as far as it is there");
-	is_int(asked_round, 7, "by that round");
-	ok(LIST_EMPTY(&run->remote.proxied), "which ends its waiting");
+	       "a visitor is asked the existing questions of its keys");
+	is_int(asked_round, 7, "a visitor is asked with the round in the view");
+	ok(LIST_EMPTY(&run->remote.proxied),
+	   "a visitor's wait ends with the questions");
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
 	is_int(asked + unheard, 1, "nothing more is told");
 	over(false);
@@ -187,13 +190,15 @@ TEST(writes_again)
 		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 		answered();
 		is_int(letters_sent(), before + i,
-		       "who wrote lately does not write again");
+		       "a visitor with a recent letter writes no letter");
 		clock_skip(2000);
 		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 		answered();
-		is_int(letters_sent(), before + i + 1,
-		       "who waits on writes again before it is forgotten");
-		ok(strstr(letter(), name) != NULL, "by its name");
+		is_int(
+		    letters_sent(), before + i + 1,
+		    "a waiting visitor writes again before the owner removes the guest");
+		ok(strstr(letter(), name) != NULL,
+		   "a repeated letter has the visitor's name");
 	}
 	over(false);
 }
@@ -202,13 +207,14 @@ TEST(used)
 {
 	visits(2, NULL);
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
-	is_int(unheard, 1, "whose round another has used is told");
+	is_int(unheard, 1, "a visitor whose round was used is told so");
 	is_int(why, 0, "that this is no failure of the store's");
 	over(false);
 	visits(2, NULL);
 	proxied_request_shown(run, NULL);
-	is_int(unheard, 1, "as is one whose run has to be tried again");
-	is_int(why, -EAGAIN, "with that reason");
+	is_int(unheard, 1,
+	       "a visitor whose run must be tried again is told so");
+	is_int(why, -EAGAIN, "the reason to try again is EAGAIN");
 	over(false);
 }
 
@@ -217,7 +223,8 @@ static int told_of_end(uint32_t round, const char *options)
 {
 	visits(round, NULL);
 	shows(STORE_SUCCEEDED, options);
-	ok(LIST_EMPTY(&run->remote.proxied), "an end ends it");
+	ok(LIST_EMPTY(&run->remote.proxied),
+	   "the end of the run ends the visit");
 	over(false);
 	return unheard;
 }
@@ -225,13 +232,13 @@ static int told_of_end(uint32_t round, const char *options)
 TEST(ended)
 {
 	is_int(told_of_end(2, "{\"roundsUsed\":2,\"heard\":[\"%s\"]}"), 0,
-	       "whose answers were heard sees the end");
+	       "a visitor with accepted answers sees the end");
 	is_int(told_of_end(2, "{\"roundsUsed\":2,\"heard\":[\"guest_x\"]}"), 1,
-	       "whose were not, but another's, is told");
+	       "a visitor whose round another guest used is told so");
 	is_int(told_of_end(3, "{\"roundsUsed\":2,\"heard\":[]}"), 0,
-	       "a round that nobody used is nobody's fault");
+	       "an unused round is no failure at the end");
 	is_int(told_of_end(0, "{\"roundsUsed\":2,\"heard\":[]}"), 0,
-	       "who has none has only waited");
+	       "a visitor without a round sees the end");
 	is_int(told_of_end(2, "no options"), 0, "as little says a broken row");
 }
 
@@ -240,7 +247,8 @@ TEST(known_and_ended)
 	visits(2, NULL);
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 	shows(STORE_SUCCEEDED, "{\"roundsUsed\":2,\"heard\":[\"guest_x\"]}");
-	is_int(unheard, 0, "who was seen among the guests was heard");
+	is_int(unheard, 0,
+	       "a visitor seen among the guests has accepted answers");
 	over(false);
 }
 
@@ -258,12 +266,13 @@ TEST(too_large)
 	o = json_pack("a:s", text);
 	ok(proxied_request_new(&request, run, 1, o) == NULL,
 	   "answers that fit are too large with what is beside them");
-	ok(LIST_EMPTY(&run->remote.proxied), "and then nobody waits");
+	ok(LIST_EMPTY(&run->remote.proxied),
+	   "without a letter no visitor waits");
 	json_object_put(o);
 	text[CLUSTER_ANSWERS_MAX / 2] = '\0';
 	o = json_pack("a:s", text);
 	visit = proxied_request_new(&request, run, 1, o);
-	ok(visit != NULL, "others leave");
+	ok(visit != NULL, "smaller answers make a visitor");
 	json_object_put(o);
 	free(text);
 	over(false);

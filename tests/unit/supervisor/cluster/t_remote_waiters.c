@@ -23,9 +23,9 @@ TEST(letter)
 	start(true);
 	remote_waiters_hear(&ctx, it.r, letter, 100000);
 	is_int(it.r->remote.n_waiting, 1,
-	       "who writes from another machine waits");
+	       "a letter from another instance makes a guest");
 	ok(json_member(letter, "capabilities") == NULL,
-	   "and nothing of its letter is kept that is still in it");
+	   "a letter's kept members are removed from the letter");
 	json_object_put(letter);
 	stop();
 }
@@ -70,21 +70,26 @@ TEST(crowd)
 	}
 	is_int(it.r->remote.n_waiting, GUESTS_MOST, "many may wait elsewhere");
 	hear_guest("guest_late", 0, "");
-	ok(!is_guest("guest_late"), "who only waits does so without being one");
+	ok(!is_guest("guest_late"),
+	   "a further guest without answers is not listed");
 	ask(1, QUESTION);
 	hear_guest("guest_more", GUESTS_MOST + 1,
 		   ",\"answers\":{\"input-1\":" ACCEPT "}");
-	is_str(heard(), ACCEPTED, "the answers of one more are heard");
-	ok(is_guest("guest_more"), "and it waits for what comes of them");
-	is_int(it.r->remote.n_waiting, GUESTS_MOST, "in the place of another");
-	ok(!is_guest("guest_1"), "the one that has not written for longest");
+	is_str(heard(), ACCEPTED,
+	       "the answers of a further guest are accepted");
+	ok(is_guest("guest_more"), "a further guest with answers is listed");
+	is_int(it.r->remote.n_waiting, GUESTS_MOST,
+	       "the number of guests stays at the bound");
+	ok(!is_guest("guest_1"), "the guest silent for longest is removed");
 	hear_guest("guest_used", 1, "");
-	ok(is_guest("guest_used"), "one that comes too late is told so");
-	is_int(it.r->remote.n_waiting, GUESTS_MOST - 1, "there as well");
+	ok(is_guest("guest_used"), "a guest with a used round is told so");
+	is_int(it.r->remote.n_waiting, GUESTS_MOST - 1,
+	       "a guest with a used round makes room");
 	hear_guest("guest_1", 0, "");
 	ok(is_guest("guest_1") && !is_guest("guest_used"),
-	   "who made room is there again when there is room");
-	is_str(run_state_name(it.r->state), "running", "and the run goes on");
+	   "the removed guest is listed again when there is room");
+	is_str(run_state_name(it.r->state), "running",
+	       "the run goes on with a full list of guests");
 	stop();
 }
 
@@ -97,7 +102,8 @@ TEST(of_before)
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
 	is_int(it.r->remote.n_waiting, 0,
 	       "a guest leaves a run that another has");
-	ok(!it.r->remote.cancel, "and does not end it there");
+	ok(!it.r->remote.cancel,
+	   "a guest's leave does not cancel a run moved to another instance");
 	it.r->remote.place = RUN_HERE;
 	stop();
 }
@@ -108,17 +114,18 @@ TEST(leaves)
 	hear_guest("guest_a", 0, "");
 	hear_guest("guest_b", 0, "");
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
-	is_int(it.r->remote.n_waiting, 1, "a guest that leaves waits no more");
+	is_int(it.r->remote.n_waiting, 1, "a guest which leaves is not listed");
 	is_str(run_state_name(it.r->state), "running",
-	       "and its run goes on while another wants it");
+	       "the run goes on while a guest waits");
 	hear_guest("guest_b", 0, ",\"left\":true");
-	is_int(it.r->remote.n_waiting, 0, "when that one leaves nobody waits");
+	is_int(it.r->remote.n_waiting, 0,
+	       "no guest is listed after the last leaves");
 	is_str(run_state_name(it.r->state), "running",
-	       "which ends no run that nobody wants to be ended");
+	       "a leave without a cancel does not end the run");
 	hear_guest("guest_c", 0, "");
 	hear_guest("guest_c", 0, ",\"left\":true,\"cancels\":true");
 	is_str(run_state_name(it.r->state), "cancelling",
-	       "but the last who waits, and says so, ends it");
+	       "the last guest's leave with a cancel ends the run");
 	stop();
 }
 
@@ -129,10 +136,10 @@ TEST(left_first)
 	is_int(it.r->remote.n_waiting, 0,
 	       "of letters that come in the wrong order");
 	is_str(run_state_name(it.r->state), "running",
-	       "the one of who has not waited ends nothing");
+	       "a leave before the first letter ends nothing");
 	hear_guest("guest_a", 0, "");
 	is_int(it.r->remote.n_waiting, 0,
-	       "and it does not wait when the first comes");
+	       "a first letter after the leave lists no guest");
 	stop();
 }
 
@@ -156,26 +163,29 @@ TEST(silent)
 	hear_guest("guest_a", 0, "");
 	pass(REMOTE_WAITER_MS / 2);
 	hear_guest("guest_b", 0, "");
-	is_int(it.r->remote.n_waiting, 2, "who has written lately is there");
+	is_int(it.r->remote.n_waiting, 2,
+	       "guests with a recent letter are listed");
 	pass(REMOTE_WAITER_MS / 2 + 1000);
-	is_int(it.r->remote.n_waiting, 1, "who writes no more is gone");
-	ok(!is_guest("guest_a") && is_guest("guest_b"), "and who does is not");
+	is_int(it.r->remote.n_waiting, 1, "a silent guest is removed");
+	ok(!is_guest("guest_a") && is_guest("guest_b"),
+	   "only the silent guest is removed");
 	is_str(run_state_name(it.r->state), "running",
-	       "for whom the run goes on");
+	       "the run goes on with a listed guest");
 	pass(REMOTE_WAITER_MS);
-	is_int(it.r->remote.n_waiting, 0,
-	       "when the last is silent nobody waits");
+	is_int(it.r->remote.n_waiting, 0, "the last silent guest is removed");
 	is_str(run_state_name(it.r->state), "cancelling",
-	       "and the run ends, as if it were cancelled");
+	       "the run ends with the last silent guest, as by a cancel");
 	pass(REMOTE_WAITER_MS);
 	stop();
 	start(false);
 	hear_guest("guest_a", 0, "");
 	pass(REMOTE_WAITER_MS + 1000);
-	ok(!is_guest("guest_a"), "another run's are looked at as well");
+	ok(!is_guest("guest_a"),
+	   "a silent guest of another run is removed as well");
 	hear_guest("guest_b", 0, "");
 	pass(REMOTE_WAITER_MS + 1000);
-	ok(!is_guest("guest_b"), "also after nobody was there");
+	ok(!is_guest("guest_b"),
+	   "a guest is removed after a time without any guest");
 	stop();
 }
 
@@ -199,11 +209,13 @@ TEST(capabilities)
 {
 	start(false);
 	is_str(missing(), CLUSTER_NO_WAITER,
-	       "nobody can be asked when none waits");
+	       "without a guest no question can be asked");
 	hear_guest("guest_a", 0, ",\"left\":true");
-	is_str(missing(), CLUSTER_NO_WAITER, "nor who has left");
+	is_str(missing(), CLUSTER_NO_WAITER,
+	       "a guest which has left cannot be asked");
 	hear_guest("guest_b", 0, "");
-	is_str(missing(), NULL, "but who waits, and can be asked");
+	is_str(missing(), NULL,
+	       "a waiting guest with the capability can be asked");
 	stop();
 }
 
@@ -255,7 +267,7 @@ TEST(told)
 	it.r->rounds.given = 3;
 	it.r->rounds.used = 1;
 	ok(remote_waiters_shown(it.r) == NULL,
-	   "without guests nothing is told");
+	   "without guests there is no view for guests");
 	hear_guest("guest_waits", 0, "");
 	hear_guest("guest_used", 1, "");
 	hear_guest("guest_late", 4, "");
@@ -267,16 +279,17 @@ TEST(told)
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
 		"one that is next is heard, and waits");
-	is_int(it.r->rounds.used, 2, "which uses it");
+	is_int(it.r->rounds.used, 2, "a guest's answers use the next round");
 	hear_guest("guest_again", 2, "");
 	is_told("guest_again", "{\"used\":true}", "for who comes after it");
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
 		"its own letter may come twice");
-	is_int(it.r->remote.n_waiting, 2, "and counts once");
+	is_int(it.r->remote.n_waiting, 2, "a repeated letter counts once");
 	is_str(json_object_to_json_string_ext(it.r->remote.heard,
 					      JSON_C_TO_STRING_PLAIN),
-	       "[\"guest_comes\"]", "its row names whom it has heard");
+	       "[\"guest_comes\"]",
+	       "the run's row lists the guests with accepted answers");
 	stop();
 }
 

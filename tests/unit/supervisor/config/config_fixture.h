@@ -12,7 +12,7 @@
 
 static char errmsg[512];
 
-/* What config_print() says of C; the caller's. */
+/* The output of config_print() for C; the caller frees the text. */
 static char *printed(const struct config *c)
 {
 	char *text = NULL;

@@ -12,7 +12,9 @@
 
 #define MANUAL_COLUMNS 78
 
-/* A sentence begins a line, and no line is long: mdoc(7) wants it so. */
+/*
+ * Print TEXT with each sentence on a new line and no long lines, as mdoc(7) recommends.
+ */
 static void manual_text(const char *text, FILE *out)
 {
 	size_t col = 0;
@@ -50,7 +52,7 @@ static void manual_key(const struct config_key *k, FILE *out)
 		fprintf(out, "Default: %s.\n", k->def_text);
 }
 
-/* What stands for the name of a section that has one of its own. */
+/* The placeholder for the name of a named section. */
 static const char *name_of(const char *section)
 {
 	return strcmp(section, CONFIG_REQUESTOR) == 0 ? " NAME"

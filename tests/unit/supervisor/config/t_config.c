@@ -227,7 +227,8 @@ static void refusals(void)
 		struct config *c = config_new(0);
 
 		is_int(parse(c, bad[i].text), -EINVAL, "refused: case %zu", i);
-		is_str(errmsg, bad[i].errmsg, "and says why");
+		is_str(errmsg, bad[i].errmsg,
+		       "the refusal of a configuration has the right text");
 		config_free(c);
 	}
 }
@@ -241,7 +242,8 @@ static void odd_bytes(void)
 	is_int(config_read_text(c, "f", nul, sizeof(nul) - 1, errmsg,
 				sizeof(errmsg)),
 	       -EINVAL, "a NUL is refused");
-	is_str(errmsg, "f:2: this is not text in UTF-8", "and says so");
+	is_str(errmsg, "f:2: this is not text in UTF-8",
+	       "the refusal of a NUL has the right text");
 	memset(line, 'x', sizeof(line));
 	memcpy(line, "[server]\nuser = ", 16);
 	line[sizeof(line) - 1] = '\0';
@@ -249,11 +251,11 @@ static void odd_bytes(void)
 	is_str(errmsg,
 	       "f:2: the line has more than 198 bytes; a list goes on in a "
 	       "line that begins with a space, and a comment in one of its own",
-	       "and says what would pass");
-	is_int(parse(c, ""), 0, "nothing is a good file");
+	       "the refusal of a long line says how to split the line");
+	is_int(parse(c, ""), 0, "an empty file is valid");
 	is_int(parse(c, "\xEF\xBB\xBF[server]\r\nlog_level = warn\r\n"), 0,
-	       "so is one from another editor");
-	is_str(c->log_level, "warn", "its value has no carriage return");
+	       "a file with a byte order mark and CR LF is valid");
+	is_str(c->log_level, "warn", "a value has no carriage return");
 	config_free(c);
 }
 
@@ -270,45 +272,50 @@ static void grants(void)
 		     "[grant \"t23456789012345678901234567890123456789012345678"
 		     "901234567890123\"]\ntools = all\n"),
 	       0, "grants: %s", errmsg);
-	is_int(c->n_grants, 3, "are three");
+	is_int(c->n_grants, 3, "three grants are read");
 	g = &c->grants[1];
-	is_str(g->name, "csv_profile", "the second's name");
-	is_str(g->tools, "click navigate", "its tools");
+	is_str(g->name, "csv_profile", "the second grant has its name");
+	is_str(g->tools, "click navigate", "a grant has tools");
 	is_str(g->hosts, "* *.example.org:443 [::1]:80 10.0.0.0/8",
-	       "its hosts");
-	is_str(g->digest, HEX " " HEX, "its digests");
-	ok(g->locks, "its locks");
-	ok(g->read_paths == NULL, "and nothing else");
+	       "a grant has hosts");
+	is_str(g->digest, HEX " " HEX, "a grant has digests");
+	ok(g->locks, "a grant has locks");
+	ok(g->read_paths == NULL, "a grant has no read_paths unless given");
 	is_str(c->grants[2].tools, "all", "the longest name has its own");
 	is_int(parse(c, "[grant \"csv_profile\"]\ntools = wait\n"), 0,
-	       "a later file");
-	is_int(c->n_grants, 3, "goes on with it");
-	is_str(c->grants[1].tools, "wait", "and says otherwise");
+	       "a second file with a grant is read");
+	is_int(c->n_grants, 3, "a second file continues the same grant");
+	is_str(c->grants[1].tools, "wait",
+	       "a second file replaces the tools of a grant");
 	is_int(config_add_grant(c, "csv_profile:tools=click wait", errmsg,
 				sizeof(errmsg)),
-	       0, "a flag");
-	is_str(c->grants[1].tools, "wait click wait", "adds to it");
+	       0, "a flag --grant is read");
+	is_str(c->grants[1].tools, "wait click wait",
+	       "a flag --grant adds tools");
 	is_int(config_add_grant(c, "hosts=example.org", errmsg, sizeof(errmsg)),
-	       0, "without a name");
-	is_str(c->grants[0].hosts, "example.org", "it is for all");
+	       0, "a flag --grant without a name is read");
+	is_str(c->grants[0].hosts, "example.org",
+	       "a flag --grant without a name is for all templates");
 	is_int(config_add_grant(c, "new_one:locks=yes", errmsg, sizeof(errmsg)),
-	       0, "with a new name");
-	is_int(c->n_grants, 4, "it is another");
+	       0, "a flag --grant with a new name is read");
+	is_int(c->n_grants, 4,
+	       "a flag --grant with a new name makes a new grant");
 	is_int(config_add_grant(c, "x", errmsg, sizeof(errmsg)), -EINVAL,
-	       "neither key nor value");
+	       "a flag --grant without key and value is refused");
 	is_str(errmsg,
 	       "--grant x: expected [TEMPLATE:]KEY=VALUE, with tools, hosts, "
 	       "read_paths, network, secrets, locks or digest as KEY",
-	       "says why");
+	       "the refusal of the flag names the keys");
 	is_int(config_add_grant(c, "No:tools=all", errmsg, sizeof(errmsg)),
-	       -EINVAL, "no templateId");
+	       -EINVAL, "a flag --grant with a bad templateId is refused");
 	is_str(errmsg,
 	       "--grant No:tools=all: No is no templateId; expected "
 	       "[TEMPLATE:]KEY=VALUE",
-	       "says why");
+	       "the refusal of a bad templateId has the form");
 	is_int(config_add_grant(c, "a:hosts=[x]", errmsg, sizeof(errmsg)),
-	       -EINVAL, "a wrong value");
-	is_str(errmsg, "--grant hosts = \"[x]\": expected " HOSTS, "says why");
+	       -EINVAL, "a flag --grant with a bad host is refused");
+	is_str(errmsg, "--grant hosts = \"[x]\": expected " HOSTS,
+	       "the refusal of a bad host says what is expected");
 	config_free(c);
 }
 
@@ -340,44 +347,51 @@ static void values(void)
 		"browser_tools = wait\n  navigate\n"
 		"trust_level = local\n[requestor \"b\"]\nuid = 0\n"),
 	    0, "a good file: %s", errmsg);
-	is_str(c->listen, "localhost:80", "a colon will do for '='");
+	is_str(c->listen, "localhost:80",
+	       "a colon is accepted in place of '='");
 	is_int(c->n_templates, 3, "a list goes on in the next line");
 	is_str(c->n_templates == 3 ? c->templates[2] : NULL, "/c",
-	       "with what is there");
+	       "a list continued in the next line has the value");
 	is_str(c->log_file, "/l#o", "a comment has a space before it");
 	ok(c->templates_given, "templates were given");
-	ok(!config_publishes(c, "a"), "no publishes none");
-	is_str(c->user, "https://i.example/x", "text is as it came");
-	is_int(c->max_run_timeout_ms, 10000, "s: seconds");
-	is_int(c->inline_wait_ms, 0, "zero");
-	is_int(c->max_ttl_ms, 172800000, "d: days");
-	is_int(c->artifact_ttl_ms, 300000, "m: minutes");
-	is_int(c->drain_timeout_ms, 1500, "ms: milliseconds");
-	is_int(c->max_memory_bytes, INT64_C(2) << 30, "G");
-	is_int(c->max_message_bytes, 65536, "K");
-	is_int(c->max_output_bytes, 3 << 20, "M");
-	is_int(c->max_artifact_bytes, INT64_C(1) << 40, "T");
-	is_int(c->max_concurrent_runs, 5, "what is not said has its default");
-	is_int(c->n_requestors, 2, "two requestors");
+	ok(!config_publishes(c, "a"), "publish = no publishes no template");
+	is_str(c->user, "https://i.example/x",
+	       "a text value is kept unchanged");
+	is_int(c->max_run_timeout_ms, 10000, "s means seconds");
+	is_int(c->inline_wait_ms, 0, "a zero is accepted");
+	is_int(c->max_ttl_ms, 172800000, "d means days");
+	is_int(c->artifact_ttl_ms, 300000, "m means minutes");
+	is_int(c->drain_timeout_ms, 1500, "ms means milliseconds");
+	is_int(c->max_memory_bytes, INT64_C(2) << 30, "G means gibibytes");
+	is_int(c->max_message_bytes, 65536, "K means kibibytes");
+	is_int(c->max_output_bytes, 3 << 20, "M means mebibytes");
+	is_int(c->max_artifact_bytes, INT64_C(1) << 40, "T means tebibytes");
+	is_int(c->max_concurrent_runs, 5, "a missing key has the default");
+	is_int(c->n_requestors, 2, "two requestors are read");
 	r = &c->requestors[0];
-	is_str(r->name, "al.ice@x", "the first's name");
+	is_str(r->name, "al.ice@x", "the first requestor has its name");
 	ok(r->token_sha256[0] == 'a', "digests are lower case");
-	is_str(r->templates, "a_b c2 d", "its templates, one space between");
-	is_str(r->browser_tools, "wait navigate", "its tools");
-	is_int(r->weight, 3, "its weight");
-	is_int(r->uid, -1, "no uid");
-	is_str(r->trust_level, "local", "its trust");
+	is_str(r->templates, "a_b c2 d",
+	       "a list of templates has single spaces");
+	is_str(r->browser_tools, "wait navigate",
+	       "a requestor has browser tools");
+	is_int(r->weight, 3, "a requestor has a weight");
+	is_int(r->uid, -1, "a requestor without uid has none");
+	is_str(r->trust_level, "local", "a requestor has a trust level");
 	is_int(c->requestors[1].uid, 0, "uid 0 is a uid");
 	is_int(c->requestors[1].weight, 1, "weight 1 by default");
 	is_str(c->requestors[1].trust_level, NULL, "trust by the connection");
 	is_int(parse(c, "[server]\nlisten =\nuser =\ntemplates = /z\n"
 			"[requestor \"al.ice@x\"]\ntemplates =\nweight = 2\n"),
-	       0, "a later file");
+	       0, "a second file with a requestor is read");
 	is_str(c->listen, NULL, "an empty value takes the key back");
-	is_int(c->n_templates, 1, "its list replaces the earlier");
-	is_int(c->requestors[0].weight, 2, "it changes a requestor");
-	is_str(c->requestors[0].templates, NULL, "and clears its list");
-	is_int(c->n_requestors, 2, "who is still the same");
+	is_int(c->n_templates, 1, "a second file's list replaces the list");
+	is_int(c->requestors[0].weight, 2,
+	       "a second file changes a requestor's weight");
+	is_str(c->requestors[0].templates, NULL,
+	       "a second file clears a requestor's list");
+	is_int(c->n_requestors, 2,
+	       "a second file keeps the number of requestors");
 	config_free(c);
 }
 
@@ -390,11 +404,11 @@ static void flags(void)
 		cwd[0] = '\0';
 	snprintf(want, sizeof(want), "%s/a b", cwd);
 	is_int(config_set(c, "server", "listen", "x", errmsg, sizeof(errmsg)),
-	       -EINVAL, "a wrong flag");
+	       -EINVAL, "a bad value of a flag is refused");
 	is_str(errmsg,
 	       "listen = \"x\": expected ADDRESS:PORT such as 127.0.0.1:8080 "
 	       "or [::1]:8080",
-	       "says why");
+	       "the refusal of a bad flag says what is expected");
 	is_int(config_set(c, "server", "lisen", "x", errmsg, sizeof(errmsg)),
 	       -EINVAL, "an unknown key");
 	is_int(
@@ -403,11 +417,11 @@ static void flags(void)
 	config_clear_templates(c);
 	is_int(
 	    config_set(c, "server", "templates", "a b", errmsg, sizeof(errmsg)),
-	    0, "a folder with a space");
+	    0, "a folder with a space is added");
 	is_int(
 	    config_set(c, "server", "templates", "/c", errmsg, sizeof(errmsg)),
-	    0, "and another");
-	is_int(c->n_templates, 2, "are two");
+	    0, "a second folder of templates is added");
+	is_int(c->n_templates, 2, "two folders are set");
 	is_str(c->n_templates == 2 ? c->templates[0] : NULL, want,
 	       "the first from here");
 	is_int(config_set(c, "server", "templates", "", errmsg, sizeof(errmsg)),
@@ -431,16 +445,18 @@ static void printing(void)
 		 "[grant \"*\"]\nhosts = * 127.0.0.1:80\ndigest = " HEX "\n"
 		 "[grant \"b\"]\nlocks = yes\nsecrets = a b\n");
 	first = printed(a);
-	is_int(parse(b, first), 0, "what is printed can be read: %s", errmsg);
+	is_int(parse(b, first), 0, "printed configuration can be read: %s",
+	       errmsg);
 	second = printed(b);
-	is_str(second, first, "and says the same");
+	is_str(second, first,
+	       "printed configuration is the same after reading");
 	free(first);
 	parse(a, "[requestor \"x\"]\ntoken_sha256 = " HEX "\n");
 	first = printed(a);
 	ok(strstr(first, "token_sha256 = " HEX) == NULL,
 	   "no token's digest is printed");
 	ok(strstr(first, "# token_sha256 is set, and not shown") != NULL,
-	   "but that there is one");
+	   "a comment tells that a token is set");
 	free(first);
 	free(second);
 	config_free(a);

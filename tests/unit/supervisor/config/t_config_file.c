@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and folders of the configuration, and what documents it. */
+/* Files and folders of the configuration, and the documentation of both. */
 #include "supervisor/config/config.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "tests/unit/supervisor/config/config_fixture.h"
 #include "tests/unit/supervisor/config/config_manual_fixture.h"
 
-/* Takes N bytes of MARK off the lines that begin with it. */
+/* Remove the N bytes of MARK from lines which begin with MARK. */
 static char *uncommented(const char *text, const char *mark, size_t n,
 			 bool spaces)
 {
@@ -41,16 +41,19 @@ static void example(void)
 	const struct config_key *keys;
 	size_t n;
 
-	/* Wherever this test was built, the example is of an installed one. */
+	/*
+	 * The example is of an installed server, so compare with the installed folders.
+	 */
 	config_clear_templates(a);
 	a->templates =
 	    config_default_templates("/usr/bin/paddockd", &a->n_templates);
 	want = printed(a);
 	is_int(parse(b, text), 0, "etc/paddock.conf is good: %s", errmsg);
 	active = uncommented(text, "#", 1, false);
-	is_int(parse(b, active), 0, "so it is without its '#': %s", errmsg);
+	is_int(parse(b, active), 0, "etc/paddock.conf without '#' is valid: %s",
+	       errmsg);
 	got = printed(b);
-	is_str(got, want, "and its values are the defaults");
+	is_str(got, want, "values in etc/paddock.conf are the defaults");
 	keys = config_keys(&n);
 	for (size_t i = 0; i < n; i++) {
 		char *line = xasprintf(
@@ -59,7 +62,8 @@ static void example(void)
 									: "",
 		    keys[i].name);
 
-		ok(strstr(text, line) != NULL, "it has %s", keys[i].name);
+		ok(strstr(text, line) != NULL, "etc/paddock.conf has %s",
+		   keys[i].name);
 		free(line);
 	}
 	free(active);
@@ -67,9 +71,12 @@ static void example(void)
 	free(want);
 
 	active = uncommented(text, "#   ", 4, true);
-	is_int(parse(b, active), 0, "its named sections are good: %s", errmsg);
-	is_int(b->n_requestors, 1, "a requestor");
-	is_int(b->n_grants, 1, "and a grant");
+	is_int(parse(b, active), 0,
+	       "sections with a name in etc/paddock.conf are valid: %s",
+	       errmsg);
+	is_int(b->n_requestors, 1,
+	       "etc/paddock.conf has an example of a requestor");
+	is_int(b->n_grants, 1, "etc/paddock.conf has an example of a grant");
 	r = b->requestors;
 	free(r->token_sha256);
 	r->token_sha256 = NULL;
@@ -77,7 +84,7 @@ static void example(void)
 	parse(a, "[requestor \"alice\"]\n[grant \"my_template\"]\n"
 		 "[template \"run_python\"]\n");
 	want = printed(a);
-	is_str(got, want, "with the defaults");
+	is_str(got, want, "values of named sections are the defaults");
 	free(active);
 	free(got);
 	free(want);
@@ -109,9 +116,9 @@ TEST(files)
 	file = xasprintf("%s/p.conf", dir);
 	drop = xasprintf("%s/conf.d", dir);
 	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -ENOENT,
-	       "no file");
+	       "a missing file is ENOENT");
 	is_int(config_read(c, dir, errmsg, sizeof(errmsg)), -EINVAL,
-	       "a folder");
+	       "a folder as a file is refused");
 	write_file(dir, "p.conf",
 		   "[server]\nlog_level = warn\nuser = main\n"
 		   "[requestor \"a\"]\nweight = 9\n");
@@ -125,11 +132,13 @@ TEST(files)
 	write_file(drop, ".hidden.conf", "[what]\n");
 	write_file(drop, "10.conf.bak", "[what]\n");
 	is_int(config_read(c, file, errmsg, sizeof(errmsg)), 0,
-	       "who gets one in conf.d: %s", errmsg);
-	is_str(c->user, "second", "the last name of conf.d counts");
-	is_str(c->log_level, "warn", "and the main file where it is silent");
-	is_int(c->requestors[0].weight, 9, "requestors are put together");
-	is_int(c->requestors[0].uid, 1, "from both");
+	       "a file with a folder conf.d is read: %s", errmsg);
+	is_str(c->user, "second", "the last file of conf.d has precedence");
+	is_str(c->log_level, "warn",
+	       "the main file has the keys missing in conf.d");
+	is_int(c->requestors[0].weight, 9,
+	       "a requestor has keys of a file in conf.d");
+	is_int(c->requestors[0].uid, 1, "a requestor has keys of both files");
 	write_file(drop, "15.conf", "\n[server]\nuesr = x\n");
 	is_int(config_read(c, file, errmsg, sizeof(errmsg)), -EINVAL,
 	       "a bad one");
@@ -219,14 +228,16 @@ TEST(template_dirs)
 	free(list[0]);
 	free(list);
 	list = config_default_templates("/paddockd", &n);
-	is_int(n, 2, "at the root it is none");
-	is_str(list[1], "/usr/share/paddock/templates", "nor a prefix");
+	is_int(n, 2,
+	       "a server in the root folder has two folders of templates");
+	is_str(list[1], "/usr/share/paddock/templates",
+	       "a server in the root folder uses /usr/share");
 	free(list[0]);
 	free(list[1]);
 	free(list);
 	list = config_default_templates("/opt/p/bin/paddockd", &n);
 	is_str(list[1], "/opt/p/share/paddock/templates",
-	       "what is installed elsewhere finds its own");
+	       "a server under another prefix uses the prefix's folder");
 	free(list[0]);
 	free(list[1]);
 	free(list);

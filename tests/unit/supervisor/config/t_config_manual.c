@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_config_manual.c - the manual has every key of the configuration, as it is;
- * PADDOCK_WRITE=1 puts them into it anew.
+ * t_config_manual.c - the manual page must have each key of the configuration as
+ * printed from the table; PADDOCK_WRITE=1 updates the page.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define PAGE "man/paddock.conf.5"
 
-/* The lines of LIST that are not in TEXT, one after another. */
+/* Print the lines of LIST that are missing in TEXT. */
 static void tell_missing(const char *text, char *list)
 {
 	char *at = list, *line;
@@ -28,7 +28,7 @@ static void tell_missing(const char *text, char *list)
 	}
 }
 
-/* LIST takes the place of what TEXT has between its first and last section. */
+/* Replace the part of TEXT between the first and last section by LIST. */
 static void write_page(const char *text, const char *list)
 {
 	const char *from = strstr(text, ".Ss \"[server]\"");
@@ -59,7 +59,7 @@ int main(void)
 	ok(*text != '\0', PAGE " is there");
 	if (list != NULL &&
 	    !ok(strstr(text, list) != NULL,
-		"its keys are those of the table, word for word"))
+		"the keys in the manual are those of the table, word for word"))
 		tell_missing(text, list);
 	free(text);
 	free(list);

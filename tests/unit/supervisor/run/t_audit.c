@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_audit.c - who did what, with what outcome: a JSON line each. */
+/*
+ * t_audit.c - the audit log: the acting requestor, the act and the outcome, each entry
+ * a line of JSON.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,7 +14,7 @@
 #include "supervisor/run/audit.h"
 #include "tests/unit/tap.h"
 
-#define LONGEST 128 /* bytes of a client's text that are kept */
+#define LONGEST 128 /* kept bytes of a client's text */
 
 static char dir[] = "/tmp/paddock-t-audit-XXXXXX";
 static char path[64];
@@ -20,7 +23,7 @@ static struct requestor alice = {.name = (char *)"uid:1000"};
 static struct template shout = {.id = (char *)"shout",
 				.version_text = (char *)"1.2.0"};
 
-/* What the file holds; empties it. The caller's. */
+/* The contents of the file, which is then emptied; the caller frees the text. */
 static char *taken(void)
 {
 	char *text = buf_file(path, 8191);
@@ -29,7 +32,7 @@ static char *taken(void)
 	return text;
 }
 
-/* The one line that was written, as JSON; NULL: it is not one line. */
+/* The single written line as JSON; NULL: not exactly one line. */
 static struct json_object *entry(void)
 {
 	struct json_object *o = NULL;
@@ -42,7 +45,7 @@ static struct json_object *entry(void)
 	return o;
 }
 
-/* Does the entry that was written have just MEMBERS, beside its time? */
+/* Does the written entry have exactly MEMBERS, beside the time? */
 static void is_entry(const char *members, const char *name)
 {
 	struct json_object *o = entry();
@@ -176,7 +179,9 @@ static void check_files(void)
 	free(text);
 }
 
-/* Names are anybody's: nobody's terminal obeys one, and no reader sees two lines. */
+/*
+ * Clients choose names: no name may control a terminal, or look like a second line.
+ */
 static void check_escaped(void)
 {
 	static const char name[] = "a\xC2\x85"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_kept_inputs.c - what stays of a run's inputs, and what never does. */
+/*
+ * t_kept_inputs.c - the kept part of a run's inputs, and inputs which are never kept.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ static struct json_object *tree_of(const char *text)
 	return v;
 }
 
-/* By a schema of that: of {"a":{"b":1},"c":2} these are kept, and those not. */
+/* For a schema: the kept part of {"a":{"b":1},"c":2}, and the dropped part. */
 static const struct {
 	const char *what, *schema, *open, *lack;
 } cases[] = {
@@ -74,7 +76,7 @@ TEST(secrets)
 	}
 }
 
-/* What is kept of {"c":2}, 7 bytes, by these bounds. */
+/* The kept part of {"c":2}, 7 bytes, by the given bounds. */
 static char *settled(bool secret, int64_t server, int64_t own)
 {
 	struct config config = {.keep_inputs_bytes = server};

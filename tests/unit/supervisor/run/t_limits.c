@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_limits.c - what a run is held to, and who could change it. */
+/* t_limits.c - the limits of a run, and the person who can change each limit. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +68,9 @@ static void effective(void)
 	section = (struct config_requestor){0};
 }
 
-/* The operator has said one limit of a template's; the others are its manifest's. */
+/*
+ * The operator has set one limit of a template; the manifest sets the other limits.
+ */
 static void said_by_operator(void)
 {
 	struct config *c = config_new(0);
@@ -100,7 +102,7 @@ static void said_by_operator(void)
 	config_free(c);
 }
 
-/* What a run would be held to, before there is one. */
+/* The limits for a run before there is a run. */
 static void views(void)
 {
 	struct config *c = config_new(0);
@@ -139,7 +141,10 @@ static void views(void)
 	config_free(c);
 }
 
-/* Every limit has a default, a maximum, a name, a unit and somebody. */
+/*
+ * Every limit has a default, a maximum, a name, a unit and a person who can change the
+ * limit.
+ */
 static void all(void)
 {
 	struct config *c = config_new(0);
@@ -147,7 +152,7 @@ static void all(void)
 	struct run r = {.requestor = &alice, .template = &t};
 
 	memset(&t, 0, sizeof(t));
-	memset(&t.limits, 0xFF, sizeof(t.limits)); /* unsaid, all of them */
+	memset(&t.limits, 0xFF, sizeof(t.limits)); /* no limit is set */
 	limits_set(&r, c, 0);
 	for (int b = 0; b < LIMITS; b++) {
 		struct json_object *d = limits_details(&r, (enum limit)b, 7);
@@ -168,7 +173,7 @@ static int64_t number(struct json_object *o, const char *key)
 	return json_object_get_int64(json_member(o, key));
 }
 
-/* The schema of manifests has each limit, with its bounds and default. */
+/* The manifest's schema has each limit, with bounds and default. */
 static void schema(void)
 {
 	size_t len;

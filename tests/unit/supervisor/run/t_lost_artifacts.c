@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_lost_artifacts.c - what could not be kept: what it makes of a run, and how it is told. */
+/*
+ * t_lost_artifacts.c - artifacts which could not be kept: the run's outcome, and the
+ * view.
+ */
 #include "supervisor/run/lost_artifacts.h"
 
 #include <stdlib.h>
@@ -11,7 +14,10 @@
 
 enum what { NONE, TOLD, LOST, NO_FILE };
 
-/* What was missing, whether the template can be partial, and how it ends. */
+/*
+ * The lost artifacts, whether the template allows partial success, and the end of the
+ * run.
+ */
 static const struct {
 	enum what first, second;
 	bool partial;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_outcome.c - how a run ended, from what its worker said and how it died. */
+/*
+ * t_outcome.c - the outcome of a run, by the worker's messages and the worker's end.
+ */
 #include <signal.h>
 #include <stdlib.h>
 
@@ -11,7 +13,7 @@
 
 #define CPU_MS 1000 /* the run's limit */
 
-/* What wait(2) gives for these, as Linux has it. */
+/* The status of wait(2), as on Linux. */
 #define EXITED(code) ((code) << 8)
 #define KILLED(sig) (sig)
 #define DUMPED(sig) ((sig) | 0x80)
@@ -25,7 +27,7 @@ static struct validation conform;
 
 static const struct death {
 	int status;
-	int64_t cpu_ms; /* that it used */
+	int64_t cpu_ms; /* used CPU time */
 	const char *code, *details, *name;
 } deaths[] = {
     {KILLED(SIGKILL), 10, "WORKER_CRASHED",
@@ -122,7 +124,9 @@ static void check_limit(void)
 	free_run(r);
 }
 
-/* A process of the program's was killed for its memory, and what followed. */
+/*
+ * A process of the program was killed for memory, and the program went on or ended.
+ */
 static void check_memory(void)
 {
 	static const struct {
@@ -169,7 +173,10 @@ static void check_memory(void)
 	}
 }
 
-/* It was refused processes: that is told, and blamed if it failed. */
+/*
+ * The program was refused processes: the view tells of the refusals, and the error
+ * names the limit if the run failed.
+ */
 static void check_processes(void)
 {
 	static const struct {
@@ -233,7 +240,7 @@ static const struct result {
 	const char *outputs; /* schema, or NULL */
 	const char *steps; /* a letter each: s(ucceeded) f(ailed) p(ending) k */
 	double threshold;
-	const char *error; /* that was set before, or NULL */
+	const char *error; /* an earlier error, or NULL */
 	const char *code, *name;
 	enum run_event want;
 	bool partial, is_reply, reply_failed;
@@ -351,7 +358,7 @@ static void check_details(void)
 	free_run(r);
 }
 
-/* What is said of VALUE, of a runtime with OUTPUTS; the caller's. */
+/* The verdict on VALUE, for a runtime with OUTPUTS; the caller frees the text. */
 static char *said_of(enum runtime_kind runtime, const char *value,
 		     bool is_reply, const char *outputs)
 {
@@ -407,7 +414,7 @@ static void check_nothing(void)
 	}
 }
 
-/* An output whose check would keep the loop away has no verdict yet. */
+/* An output with a check too expensive for the loop has no verdict yet. */
 static void check_costly(void)
 {
 	struct template t = {.id = (char *)"dear"};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_run.c - every state x event, and what a refused one leaves alone. */
+/*
+ * t_run.c - every pair of state and event, and the fields which a refused event leaves
+ * unchanged.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -13,7 +16,7 @@
 #define ASKING RUN_AWAITING_INPUT
 #define CANCELLING RUN_CANCELLING
 
-/* The whole table, written out a second time: what must lead where. */
+/* The whole table of transitions, written a second time. */
 static const enum run_state want[RUN_STATES][RUN_EVENTS] = {
     /*		 START    ASK     ANSWER   SUCCEED        PARTIAL
 		 FAIL          CANCEL       RETRY */
@@ -100,7 +103,7 @@ static void test_times(struct requestor *q, struct template *t)
 	run_apply(r, EV_START);
 	ok(r->started_ms >= r->created_ms, "it starts after it was created");
 	is_int(r->finished_ms, 0, "a running one has not ended");
-	r->started_ms = r->created_ms - 1; /* as if it were long ago */
+	r->started_ms = r->created_ms - 1; /* as if started long ago */
 	run_apply(r, EV_ASK);
 	run_apply(r, EV_ANSWER);
 	is_int(r->started_ms, r->created_ms - 1, "an answer is no other start");
@@ -148,7 +151,7 @@ static void test_watches(struct requestor *q, struct template *t)
 static struct run_watch watches[4];
 static unsigned heard[4];
 
-/* The first takes itself, the second and the last with it. */
+/* The first watch removes itself, the second also removes the last. */
 static void on_first(struct run_watch *w, struct run *r,
 		     const struct run_notice *n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_run_log.c - what of a run's log is kept, and what of it is told with its error. */
+/* t_run_log.c - the kept part of a run's log, and the lines told with an error. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int add(struct run *r, const char *text)
 			   (struct str){(char *)(uintptr_t)text, strlen(text)});
 }
 
-/* The log without the time of each line, which has the length of this one. */
+/* The log without the time of each line, whose length is constant. */
 static const char *text_of(const struct run *r)
 {
 	static const size_t ts = sizeof("2026-01-02T03:04:05.678Z ") - 1;
@@ -66,7 +66,7 @@ TEST(lines)
 	run_free(r);
 }
 
-/* The longest entry that LIMIT has room for, in a log that is empty. */
+/* The longest entry that fits into an empty log of LIMIT bytes. */
 static size_t longest(int64_t limit)
 {
 	char text[256];
@@ -120,7 +120,7 @@ TEST(end)
 	run_free(r);
 }
 
-/* The end is a quarter of the limit, and its first line may have been cut. */
+/* The kept end is a quarter of the limit, and the first line may be cut. */
 TEST(end_is_whole_lines)
 {
 	struct run *r = logging(400);
@@ -153,7 +153,7 @@ TEST(many_lines)
 	free(lines);
 }
 
-/* What is told with the error CODE of one that logged TEXT. */
+/* The lines told with the error CODE of a run whose log is TEXT. */
 static const char *told(const char *code, const char *text)
 {
 	static char all[RUN_LOG_END_MAX * 2];

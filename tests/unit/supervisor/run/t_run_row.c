@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_run_row.c - a queued run that comes back from its row. */
+/* t_run_row.c - a queued run restored from a row. */
 #include <stdio.h>
 
 #include "supervisor/run/run_row.h"
 #include "tests/unit/tap.h"
 
-/* The trust of a run of a template for TRUSTS whose row has OPTIONS. */
+/* The trust of a run of a template for TRUSTS, restored from a row with OPTIONS. */
 static enum template_trust revived(unsigned trusts, const char *options)
 {
 	struct requestor q = {.name = (char *)"alice"};
@@ -41,7 +41,7 @@ TEST(trust)
 	       "a template for the trusted alone was run by one of them");
 }
 
-/* The first round of a server that OPTIONS come to would be above… */
+/* The number of rounds before a run restored from OPTIONS. */
 static uint32_t rounds_before(const char *options)
 {
 	struct requestor q = {.name = (char *)"alice"};

@@ -35,7 +35,7 @@ static const char *const want_row[STORE_STATUSES] = {
     [STORE_CANCELED] = "cancelled",
 };
 
-/* The same by the extension, when nothing can be shown that it asks. */
+/* The states of the task extension, when no question can be shown. */
 static const char *const want_detailed[RUN_STATES] = {
     [RUN_QUEUED] = "working",	      [RUN_RUNNING] = "working",
     [RUN_AWAITING_INPUT] = "working", [RUN_CANCELLING] = "working",
@@ -83,7 +83,7 @@ static const char *member(struct json_object *v, const char *key)
 	return text != NULL ? text : "";
 }
 
-/* Which states may follow, of those that a task may be in. */
+/* May the task state TO follow FROM? */
 static bool may_follow(const char *from, const char *to)
 {
 	bool open =

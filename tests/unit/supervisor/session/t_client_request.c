@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_client_request.c - what we ask a client ends once: by its answer, a refusal, its
- * time, its session's end, or since nobody wants it any more.
+ * t_client_request.c - a question to a client ends once: by the answer, a refusal, the
+ * timeout, the end of the session, or a drop by the asker.
  */
 #include "supervisor/session/client_request.h"
 
@@ -51,7 +51,7 @@ static void end(void)
 {
 	session_fini(&session);
 	is_int((int64_t)ctx.client_requests, 0,
-	       "and nothing is asked any more");
+	       "no question is left at the end");
 	sessions_fini(&sessions);
 	json_object_put(params);
 	event_base_free(ctx.base);
@@ -86,19 +86,21 @@ TEST(answered)
 	ok(strstr(sent, "\"id\":\"paddock-2\"") != NULL &&
 	       strstr(sent, "\"roots/list\"") != NULL,
 	   "each question has an id of its own");
-	ok(!says(3, "\"result\":{}"), "what nobody asked is no answer");
-	ok(says(1, "\"result\":{}"), "but what was asked is");
-	is_int(how, CLIENT_REQUEST_RESULT, "as a result");
-	ok(!says(1, "\"result\":{}"), "once");
-	is_int((int64_t)ctx.client_requests, 1, "the other waits on");
+	ok(!says(3, "\"result\":{}"),
+	   "a response to an unknown id is no answer");
+	ok(says(1, "\"result\":{}"), "a response to a question is an answer");
+	is_int(how, CLIENT_REQUEST_RESULT, "the answer is a result");
+	ok(!says(1, "\"result\":{}"), "a second response is no answer");
+	is_int((int64_t)ctx.client_requests, 1,
+	       "the other question is still open");
 	says(2, "\"error\":{\"code\":1,\"message\":\"no\"}");
-	is_int(how, CLIENT_REQUEST_REFUSED, "and may be refused");
+	is_int(how, CLIENT_REQUEST_REFUSED, "an error response is a refusal");
 	ask(1000);
 	says(3, "\"result\":7");
-	is_int(how, CLIENT_REQUEST_REFUSED, "as by a result that is none");
-	is_int(ends, 3, "each ends once");
+	is_int(how, CLIENT_REQUEST_REFUSED, "a malformed result is a refusal");
+	is_int(ends, 3, "three questions have three ends");
 	end();
-	is_int(ends, 3, "and not once more with its session");
+	is_int(ends, 3, "the end of the session ends no question twice");
 }
 
 TEST(expired)
@@ -110,13 +112,15 @@ TEST(expired)
 	is_int(ends, 0, "before its time a question waits");
 	clock_skip(200);
 	event_base_loop(ctx.base, EVLOOP_NONBLOCK);
-	is_int(how, CLIENT_REQUEST_EXPIRED, "then it has expired");
+	is_int(how, CLIENT_REQUEST_EXPIRED,
+	       "a question without an answer expires");
 	ok(strstr(sent, "notifications/cancelled") != NULL &&
 	       strstr(sent, "\"requestId\":\"paddock-1\"") != NULL &&
 	       strstr(sent, "no answer came in time") != NULL,
-	   "and its client is told");
-	ok(!says(1, "\"result\":{}"), "whose answer comes too late");
-	is_int(ends, 1, "it has ended once");
+	   "the client is told of an expired question");
+	ok(!says(1, "\"result\":{}"),
+	   "a response to an expired question is no answer");
+	is_int(ends, 1, "an expired question ends once");
 	end();
 }
 
@@ -128,8 +132,9 @@ TEST(dropped)
 	       strstr(sent, "nobody waits") != NULL,
 	   "a question that nobody wants is taken back");
 	client_request_drop(ask(1000), NULL);
-	ok(strstr(sent, "roots/list") != NULL, "or dropped without a word");
-	is_int(ends, 0, "and who dropped it is told nothing");
+	ok(strstr(sent, "roots/list") != NULL,
+	   "a question may be dropped without a reason");
+	is_int(ends, 0, "a dropped question calls no callback");
 	end();
 }
 
@@ -139,7 +144,7 @@ TEST(gone)
 	ask(1000);
 	end();
 	is_int(how, CLIENT_REQUEST_GONE, "with its session a question is gone");
-	is_int(ends, 1, "once");
+	is_int(ends, 1, "a question ends once with the session");
 }
 
 TEST(too_many)
@@ -150,8 +155,8 @@ TEST(too_many)
 	while (n < 100000 && ask(1000) != NULL)
 		n++;
 	is_int(n, SESSION_CLIENT_REQUESTS_MAX,
-	       "so many may be under way, and no more");
+	       "the number of open questions has a bound");
 	says(1, "\"result\":{}");
-	ok(ask(1000) != NULL, "until one has its answer");
+	ok(ask(1000) != NULL, "an answer makes room for another question");
 	end();
 }

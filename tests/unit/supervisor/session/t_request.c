@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_request.c - how long an answer may be, alone and in a batch; what a large one counts
- * until it is there; and who waits to read more, told once.
+ * t_request.c - the longest answer, alone and in a batch; the count of large reads
+ * until the answer is there; and sessions which wait to read, woken once.
  */
 #include "supervisor/session/request.h"
 
@@ -62,7 +62,7 @@ static void end(void)
 {
 	session_fini(&session);
 	is_int((int64_t)requestor.memory.held, 0,
-	       "and nothing is counted when its session has ended");
+	       "no byte is counted after the end of the session");
 	sessions_fini(&sessions);
 	fair_queue_fini(&turns);
 	event_base_free(ctx.base);
@@ -81,7 +81,7 @@ static struct request *called(void)
 	return c;
 }
 
-/* The length of the answer that has LEN bytes when it is not cut. */
+/* The length of the answer whose uncut length is LEN. */
 static size_t answers(size_t len)
 {
 	struct json_object *o = json_object_new_object();
@@ -101,17 +101,20 @@ TEST(longest)
 	begin();
 	is_int((int64_t)answers(MOST), MOST,
 	       "an answer of the most bytes leaves");
-	ok(strstr(answer, "\"result\"") != NULL, "as it is");
+	ok(strstr(answer, "\"result\"") != NULL,
+	   "the longest answer is a result");
 	answers(MOST + 1);
 	ok(answer_len < MOST && strstr(answer, "max_answer_bytes") != NULL &&
 	       strstr(answer, "5001 bytes") != NULL,
 	   "one byte more is an error that says so");
-	ok(strstr(answer, "in no batch") == NULL, "and speaks of no batch");
+	ok(strstr(answer, "in no batch") == NULL,
+	   "an error outside of a batch names no batch");
 	config.max_answer_bytes = 100;
 	is_int((int64_t)answers(2048), 2048,
-	       "what an error may have is never too long");
+	       "an answer of the size of an error is never too long");
 	answers(2049);
-	ok(strstr(answer, "\"error\"") != NULL, "but what is longer");
+	ok(strstr(answer, "\"error\"") != NULL,
+	   "an answer longer than an error is refused");
 	config.max_answer_bytes = MOST;
 	end();
 }
@@ -130,9 +133,10 @@ TEST(in_batch)
 	batch_skip(c->batch);
 	ok(request_max_bytes(c) < MOST - 400, "beside others what they leave");
 	ok(request_max_bytes(c) <= MOST - 400 - 2048,
-	   "with room for who is not answered yet");
+	   "an answer in a batch leaves room for the other answers");
 	config.max_answer_bytes = 401;
-	is_int((int64_t)request_max_bytes(c), 0, "which may be nothing");
+	is_int((int64_t)request_max_bytes(c), 0,
+	       "an answer in a batch may have no room");
 	config.max_answer_bytes = MOST;
 	buf_fini(&others);
 	end();
@@ -145,18 +149,25 @@ TEST(reads)
 	begin();
 	c = called();
 	request_ref_large(c);
-	is_int((int64_t)session.n_reads, 1, "who awaits a large answer counts");
-	is_int((int64_t)requestor.n_reads, 1, "for its requestor as well");
+	is_int((int64_t)session.n_reads, 1,
+	       "a large read counts for the session");
+	is_int((int64_t)requestor.n_reads, 1,
+	       "a large read counts for the requestor");
 	request_mark_large(c);
-	is_int((int64_t)requestor.n_reads, 1, "once");
-	ok(request_unref(c), "until what it awaits is there");
-	is_int((int64_t)session.n_reads, 0, "and no longer");
-	is_int((int64_t)requestor.n_reads, 0, "for neither");
+	is_int((int64_t)requestor.n_reads, 1,
+	       "a request with two large reads counts once");
+	ok(request_unref(c), "a request is released when the read is done");
+	is_int((int64_t)session.n_reads, 0,
+	       "a finished large read does not count for the session");
+	is_int((int64_t)requestor.n_reads, 0,
+	       "a finished large read does not count for the requestor");
 	request_ref_large(c);
 	request_drop(c, false);
-	is_int((int64_t)requestor.n_reads, 0, "nor when it is dropped");
-	ok(!request_unref(c), "before that is there");
-	is_int((int64_t)requestor.n_reads, 0, "which counts nothing twice");
+	is_int((int64_t)requestor.n_reads, 0,
+	       "a dropped request does not count for the requestor");
+	ok(!request_unref(c), "a dropped request lives until the read is done");
+	is_int((int64_t)requestor.n_reads, 0,
+	       "a dropped request is not counted twice");
 	end();
 }
 
@@ -164,7 +175,8 @@ static void on_wake(struct session *s)
 {
 	woken++;
 	if (woken == 1)
-		session_wait_to_read(s); /* it is over its limit yet */
+		/* the session is still over the limit */
+		session_wait_to_read(s);
 }
 
 static void turn(void)
@@ -181,25 +193,25 @@ TEST(waits)
 	session.wake = other.wake = on_wake;
 	sessions_read_on(&ctx);
 	turn();
-	is_int(woken, 0, "nobody is told who does not wait");
+	is_int(woken, 0, "a session which does not wait is not woken");
 	session_wait_to_read(&session);
 	session_wait_to_read(&session);
 	session_wait_to_read(&other);
 	sessions_read_on(&ctx);
 	sessions_read_on(&ctx);
 	turn();
-	is_int(woken, 2, "each that waits is told once");
-	is_int(read_on, 2, "by its transport as well");
+	is_int(woken, 2, "each waiting session is woken once");
+	is_int(read_on, 2, "the transport of a waiting session reads on");
 	sessions_read_on(&ctx);
 	turn();
-	is_int(woken, 3, "who waits on is told the next time");
+	is_int(woken, 3, "a session which waits again is woken again");
 	sessions_read_on(&ctx);
 	turn();
-	is_int(woken, 3, "and who does not is not");
+	is_int(woken, 3, "a session which waits no more is not woken");
 	session_wait_to_read(&other);
 	session_fini(&other);
 	sessions_read_on(&ctx);
 	turn();
-	is_int(woken, 3, "who has gone waits no more");
+	is_int(woken, 3, "an ended session is not woken");
 	end();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_session.c - whose answer it is: ids, batches, and the rate of requests. */
+/* t_session.c - answers of a session: ids, batches, and the rate of requests. */
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/session/session.h"
 
@@ -24,8 +24,9 @@ static struct config_requestor section;
 static struct requestor requestor = {.name = (char *)"somebody",
 				     .section = &section};
 static struct session session;
-static char answers[4096]; /* all that were given, one after the other */
-static bool was_limited;   /* the last of them was, its transport is told */
+static char answers[4096]; /* the answers, one after another */
+/* the hint of the last answer: refused by the rate */
+static bool was_limited;
 
 static void on_answer(void *arg, void *stream, const char *text, size_t len,
 		      struct reply_hint hint)
@@ -79,7 +80,9 @@ static void turn(void)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 }
 
-/* A call that waits, held by nobody; it is gone with the session. */
+/*
+ * Make a waiting call without other references; the end of the session frees the call.
+ */
 static struct request *wait_for(const char *id)
 {
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%s,"
@@ -110,16 +113,15 @@ TEST(ids)
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"\\u0077\\/\\u0000\","
 	    "\"method\":\"ping\"}");
 	ok(strstr(answers, "under way") != NULL,
-	   "among %d that wait an id in use is found, however it is written",
+	   "among %d waiting calls an id in use is found in any spelling",
 	   WAITING);
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
-	ok(strstr(answers, "\"result\"") != NULL,
-	   "one that is not in use serves");
+	ok(strstr(answers, "\"result\"") != NULL, "an unused id may be used");
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"call-1999\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
-	   "and again, once it has been answered");
+	   "an answered id may be used again");
 	is_int((long long)session.n_requests, WAITING,
-	       "those that wait still do");
+	       "waiting calls still wait");
 	request_drop(c, false);
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"w/\\u0000\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
@@ -137,7 +139,7 @@ static void ping(int id)
 	free(text);
 }
 
-/* What is answered by HTTP's 429 is told by the hint. */
+/* The hint tells the transport to answer with HTTP's 429. */
 TEST(rate)
 {
 	begin();
@@ -161,8 +163,8 @@ TEST(rate)
 	ok(strstr(answers, "\"code\":-32601") != NULL &&
 	       strstr(answers, "\"id\":2,\"error\"") != NULL &&
 	       strstr(answers, "RATE_LIMITED") != NULL,
-	   "of a batch each has its own answer");
-	ok(!was_limited, "and the whole is no refusal, though its last one is");
+	   "each request of a batch over the rate has an error");
+	ok(!was_limited, "a batch over the rate is no refusal as a whole");
 	end();
 
 	begin();
@@ -176,7 +178,7 @@ TEST(rate)
 	end();
 }
 
-static size_t others; /* turns of somebody else's */
+static size_t others; /* turns of another lane */
 
 static void on_other(void *arg)
 {
@@ -187,7 +189,10 @@ static void on_other(void *arg)
 	others = 1000; /* too late */
 }
 
-/* A part is a turn: others come in between, and the client may go. */
+/*
+ * A part of a batch is one turn: other lanes run between two parts, and the client may
+ * leave.
+ */
 TEST(batch)
 {
 	static const char batch[] =
@@ -206,12 +211,12 @@ TEST(batch)
 	       "a batch is not answered before all of it is taken");
 	fair_queue_submit(&turns, &lane, &other);
 	turn();
-	is_int((long long)others, 1, "others have their turn in between");
+	is_int((long long)others, 1, "another lane has a turn within a batch");
 	ok(strstr(answers,
 		  "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}},"
 		  "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}},"
 		  "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":") == answers,
-	   "and then its answers leave together");
+	   "the answers of a batch leave together");
 	end();
 
 	begin();
@@ -219,7 +224,8 @@ TEST(batch)
 	session.terms.revision = MCP_2025_03_26;
 	say(batch);
 	end();
-	is_str(answers, "", "who goes in the middle is not answered");
+	is_str(answers, "",
+	       "a client which leaves within a batch gets no answer");
 }
 
 static bool fired;
@@ -230,7 +236,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	fired = true;
 }
 
-/* One that somebody holds is freed later, and waits for nothing until then. */
+/*
+ * A dropped call with a reference is freed later, and its timer is stopped at once.
+ */
 TEST(timer)
 {
 	struct request *c;
@@ -242,6 +250,7 @@ TEST(timer)
 	request_drop(c, false);
 	event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 	ok(!fired, "a call that is dropped while it is held wakes no more");
-	ok(!request_unref(c), "and is gone when it is let go");
+	ok(!request_unref(c),
+	   "a dropped call is freed with the last reference");
 	end();
 }

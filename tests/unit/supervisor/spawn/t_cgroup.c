@@ -94,7 +94,7 @@ static void finds(void)
 
 /* ---- live ---- */
 
-/* It waits for a byte, does WHAT, and exits with its answer. */
+/* Start a child which waits for a byte, runs WHAT, and exits with the result. */
 static pid_t child(int go[2], int (*what)(void))
 {
 	pid_t pid;
@@ -173,7 +173,7 @@ static long long read_number(const char *path)
 	return n;
 }
 
-/* The CPU share of NAME's group; -1: it is not divided here. */
+/* The CPU share of NAME's group; -1: this machine does not divide CPU time. */
 static long long fair_share(const char *name)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
@@ -186,7 +186,7 @@ static long long fair_share(const char *name)
 	return n;
 }
 
-/* Is PID in NAME's group of the tree that divides CPU time? */
+/* Is PID in NAME's group of the hierarchy that divides CPU time? */
 static bool is_in(const char *name, pid_t pid)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
@@ -214,7 +214,10 @@ static bool is_in_all(const char *name, pid_t pid)
 	return is;
 }
 
-/* As privsep does it: the parent's child, not its own. Their status. */
+/*
+ * Clone as privsep does: the new process is a child of the parent. The status of the
+ * clone.
+ */
 static int clone_for_parent(void)
 {
 	pid_t privsep = fork(), pid;
@@ -232,7 +235,7 @@ static int clone_for_parent(void)
 	return theirs;
 }
 
-/* However many processes a run has, another gets as much as it. */
+/* Two runs get equal CPU time, whatever the number of processes. */
 static void shares(void)
 {
 	const struct cgroup_limits big = {256 * MIB, 64};
@@ -250,7 +253,7 @@ static void shares(void)
 	} else {
 		ok(is_in("lua", pid[0]) && is_in("run-1", pid[1]) &&
 		       is_in("run-2", pid[2]),
-		   "each is in its group");
+		   "each process is in the group of its run");
 		is_int(fair_share("run-1"), fair_share("run-2"),
 		       "two runs have equal shares");
 		is_int(fair_share("lua"), 8 * fair_share("run-1"),
@@ -265,7 +268,7 @@ static void shares(void)
 	cgroup_run_end(2, &use);
 }
 
-/* The end of a run that never had a group ends nobody in the others' groups. */
+/* The end of a run without a group must not kill processes in other groups. */
 static void ends_none(void)
 {
 	struct cgroup_use use;
@@ -279,10 +282,10 @@ static void ends_none(void)
 	waitpid(pid, &status, 0);
 	is_int(status, 0, "a run without a group ends no other's processes");
 	ok(use.cpu_user_us == -1 && use.peak_bytes == -1,
-	   "and nothing is known of what the run used");
+	   "a run without a group has no known use");
 }
 
-/* As somebody may who tidies up. */
+/* Remove the group NAME, as an operator may do. */
 static void remove_group(const char *name)
 {
 	for (int t = 0; t < CGROUP_TREES; t++) {
@@ -292,13 +295,13 @@ static void remove_group(const char *name)
 			continue;
 		path = xasprintf("%s/%s", cgroups.base[t], name);
 		while (rmdir(path) != 0 && errno == EBUSY)
-			sched_yield(); /* its last process is dying */
+			sched_yield(); /* the last process is still ending */
 		is_int(access(path, F_OK), -1, "a run's group is removed");
 		free(path);
 	}
 }
 
-/* An operator's empty group beside the server's, whose name begins alike. */
+/* An operator's empty group beside the server's, with a similar name, must stay. */
 static void keeps_others(void)
 {
 	char *path;
@@ -328,9 +331,11 @@ static void live(void)
 	}
 	cgroup_limit(GROUP_OF_LUA, &big);
 	pid = child(go, fork_eight);
-	ok(!cgroup_holds(GROUP_OF_LUA, pid), "who is not placed is not held");
-	is_int(cgroup_place(GROUP_OF_LUA, pid), 0, "a zygote is placed");
-	ok(cgroup_holds(GROUP_OF_LUA, pid), "and then held");
+	ok(!cgroup_holds(GROUP_OF_LUA, pid),
+	   "a process outside of the group is not held");
+	is_int(cgroup_place(GROUP_OF_LUA, pid), 0,
+	       "a zygote is placed in a group");
+	ok(cgroup_holds(GROUP_OF_LUA, pid), "a placed zygote is held");
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	close(go[1]);
@@ -339,27 +344,30 @@ static void live(void)
 	if (pid == 0)
 		_exit(cgroup_holds(GROUP_OF_LUA, getpid()) ? 0 : 1);
 	waitpid(pid, &status, 0);
-	is_int(status, 0, "who is cloned into a group is held from birth");
+	is_int(status, 0, "a process cloned into a group is held from birth");
 	is_int(clone_for_parent(), 0,
 	       "in all its trees, for a parent that it is to be a child of");
 
 	status = run_in(3, &small, eat, &use);
 	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
-	   "too much memory ends it");
-	is_int(use.oom_kills, 1, "which is told");
+	   "a process with too much memory is killed");
+	is_int(use.oom_kills, 1, "the kill for memory is counted");
 	ok(use.peak_bytes > 8 * MIB && use.peak_bytes <= 16 * MIB,
-	   "with its peak: %lld", (long long)use.peak_bytes);
+	   "the peak of memory is told: %lld", (long long)use.peak_bytes);
 
 	status = run_in(3, &big, eat, &use);
-	is_int(status, 0, "the next one in that slot has limits of its own");
-	is_int(use.oom_kills, 0, "and no past");
-	ok(use.peak_bytes >= 64 * MIB, "its peak is its own");
+	is_int(status, 0, "the next run in the slot has limits of its own");
+	is_int(use.oom_kills, 0, "the next run in the slot has no kills");
+	ok(use.peak_bytes >= 64 * MIB,
+	   "the next run in the slot has a peak of its own");
 
 	status = run_in(3, &small, fork_eight, &use);
-	is_int(WEXITSTATUS(status), 5, "so many processes, and no more");
-	is_int(use.refused, 5, "the others are counted");
+	is_int(WEXITSTATUS(status), 5,
+	       "no more processes than the limit can be started");
+	is_int(use.refused, 5, "refused processes are counted");
 	run_in(3, &big, fork_eight, &use);
-	is_int(use.refused, 0, "and not the next one's");
+	is_int(use.refused, 0,
+	       "refused processes of an earlier run do not count");
 	shares();
 	ends_none();
 	remove_group("run-3");
@@ -369,13 +377,13 @@ static void live(void)
 	   (long long)use.cpu_user_us);
 	run_in(3, &big, fork_eight, &use);
 	ok(use.cpu_user_us + use.cpu_system_us < 90000,
-	   "and not the next one's, either");
+	   "CPU time of an earlier run does not count");
 	while (waitpid(-1, &status, 0) > 0)
-		; /* its children are not ours: none */
+		; /* reap the children; an orphan's children belong to init */
 	cgroup_remove();
 	cgroup_init();
 	is_int(cgroup_version() != CGROUP_NONE, 1,
-	       "all was removed, and comes back");
+	       "the groups can be made again after removal");
 	cgroup_remove();
 	keeps_others();
 }

@@ -48,16 +48,20 @@ int main(void)
 		isolation_set(&iso, &note, "none");
 		is_int(iso.level, cases[i].level, "without %s: %s",
 		       cases[i].missing, isolation_name(cases[i].level));
-		is_str(iso.missing, cases[i].missing, "and it says so");
+		is_str(iso.missing, cases[i].missing,
+		       "the missing feature is named");
 		is_int((int64_t)json_object_array_length(
 			   json_member(iso.view, "missing")),
-		       words(cases[i].missing), "in the view too");
+		       words(cases[i].missing),
+		       "the view lists the missing feature");
 	}
 	isolation_lacks(&iso, ISOLATION_FULL, lacks, sizeof(lacks));
-	is_str(lacks, "capabilities cgroup", "what full still needs is named");
+	is_str(lacks, "capabilities cgroup",
+	       "the features missing for the level full are named");
 	is_int(isolation_level_of("userns"), ISOLATION_USERNS,
-	       "a level by name");
-	is_int(isolation_level_of("none"), -EINVAL, "none cannot be required");
+	       "a level is found by name");
+	is_int(isolation_level_of("none"), -EINVAL,
+	       "the level none cannot be required");
 	isolation_fini(&iso);
 	return tap_done();
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_privsep.c - what the keeper starts: what its own view allows, nothing else. */
+/*
+ * t_privsep.c - the keeper (the process with root's rights) starts only programs that
+ * the keeper's own list allows.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +19,7 @@
 
 static char root[] = "/tmp/paddock-keeper-XXXXXX";
 
-/* A text with ROOT in it; never freed. */
+/* Text with ROOT between BEFORE and AFTER, never freed. */
 /* Kept until the end. */
 static char *at(const char *before, const char *after)
 {
@@ -82,7 +85,7 @@ static struct config *configured(bool weak)
 	return c;
 }
 
-/* PATH with the identity of WHAT. */
+/* PATH with the file id of WHAT. */
 static char *as_package(const char *path, const char *what)
 {
 	char *full = at("", path);
@@ -119,7 +122,8 @@ static void allows(void)
 {
 	const struct {
 		const char *one, *two, *three;
-		bool strict, weak; /* is it allowed? */
+		/* allowed in the strict and in the weak mode */
+		bool strict, weak;
 		const char *name;
 	} cases[] = {
 	    {NULL, NULL, NULL, true, true, "a zygote of Lua"},
@@ -239,7 +243,7 @@ static void allows(void)
 	config_free(weak);
 }
 
-static int go[2] = {-1, -1}; /* what comes late waits for a byte of it */
+static int go[2] = {-1, -1}; /* a late start waits for a byte from the pipe */
 
 static bool may_start(void *arg, char *const argv[])
 {
@@ -269,37 +273,43 @@ static void obeys(void)
 
 	if (pipe(go) != 0)
 		abort();
-	is_int(privsep_start(&paths), 0, "a keeper starts");
+	is_int(privsep_start(&paths), 0, "a keeper can be started");
 	is_int(start("bad", &pid), -EPERM,
-	       "it starts nothing that its view does not allow");
-	is_int(start("good", &pid), 0, "and what it allows");
-	is_int(waitpid(pid, &status, 0), pid, "as our child");
-	is_int(status, 0, "which runs");
+	       "the keeper refuses a program outside of the list");
+	is_int(start("good", &pid), 0,
+	       "the keeper starts a program of the list");
+	is_int(waitpid(pid, &status, 0), pid,
+	       "the started program is a child of the server");
+	is_int(status, 0, "the started program runs and exits with 0");
 
-	ok(privsep_trouble() == NULL, "nothing is wrong with it");
+	ok(privsep_trouble() == NULL, "a working keeper has no trouble");
 	is_int(start("late", &pid), -ETIMEDOUT,
 	       "an answer that does not come is told as that");
 	ok(strstr(privsep_trouble(), "does not answer") != NULL,
-	   "which health hears");
-	is_int(start("bad", &pid), -ETIMEDOUT, "and the next, behind it");
+	   "the trouble of a silent keeper is known");
+	is_int(start("bad", &pid), -ETIMEDOUT,
+	       "the next start behind a late start times out");
 	if (write(go[1], "x", 1) != 1)
 		abort();
 	for (left = 1000; start("good", &pid) == -ETIMEDOUT && left > 0; left--)
 		;
-	ok(pid > 0, "once it answers again");
+	ok(pid > 0, "the keeper answers again");
 	late = waitpid(-1, &status, 0);
 	if (late == pid)
 		late = waitpid(-1, &status, 0);
 	ok(late > 0 && late != pid,
-	   "what came late is nobody's, whatever was asked since");
-	is_int(start("bad", &pid), -EPERM, "and no later answer is another's");
-	ok(privsep_trouble() == NULL, "it is well again");
+	   "a program started late is not taken for another");
+	is_int(start("bad", &pid), -EPERM,
+	       "a later answer is not taken for another");
+	ok(privsep_trouble() == NULL,
+	   "a keeper which answers again has no trouble");
 	kill(privsep_pid(), SIGKILL);
 	(void)start("good", &pid);
 	ok(strstr(privsep_trouble(), "has ended") != NULL,
-	   "one that was killed is told as that");
+	   "the trouble of a killed keeper is known");
 	privsep_release();
-	is_int(waitpid(privsep_pid(), &status, 0), privsep_pid(), "it ends");
+	is_int(waitpid(privsep_pid(), &status, 0), privsep_pid(),
+	       "the keeper's end is reaped");
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_spawner.c - zygotes that die at bad moments. This program, exec'd as
- * "paddock-worker", is a zygote itself, which misbehaves as an order's cpu_ms
- * says, or as the name says that it was exec'd by.
+ * t_spawner.c - zygotes which die at bad moments. The test program, exec'd as
+ * "paddock-worker", is a zygote, which misbehaves by the cpu_ms of an order, or by the
+ * name of the program.
  */
 #include "supervisor/spawn/spawner.h"
 
@@ -25,15 +25,15 @@
 
 /* cpu_ms */
 enum order {
-	BEAR = 1,   /* a child that lives until it is killed */
-	BEAR_DEAD,  /* one that is reaped before it is reported */
+	BEAR = 1,   /* clone a child which lives until killed */
+	BEAR_DEAD,  /* clone a child which is reaped before the report */
 	REFUSE,	    /* EAGAIN */
 	DIE,	    /* instead of an answer, when the next order is there */
 	DIE_CLONED, /* after the clone, before the answer */
 	STALL,	    /* for ever */
-	IGNORE,	    /* go on with the next order, and never answer this */
-	CLAIM,	    /* say that it is the process memory_bytes */
-	TELL_FILES, /* refuse it with open_files */
+	IGNORE,	    /* go on with the next order, without an answer */
+	CLAIM,	    /* answer with memory_bytes as the pid */
+	TELL_FILES, /* refuse, with open_files in the answer */
 };
 
 static void note(const struct zygote_proto_event *n)
@@ -86,7 +86,7 @@ static void serve(const struct zygote_proto_request *o)
 	note(&n);
 }
 
-/* Beside it lies a file that says so. */
+/* A file beside the program marks a spoiled zygote. */
 static bool is_spoiled(const char *name)
 {
 	char *sign =
@@ -129,7 +129,7 @@ static char folder[] = "/tmp/paddock-crew-XXXXXX";
 struct hand {
 	struct spawner_child child;
 	int born, err, exits, status;
-	pid_t pid; /* as on_born saw it */
+	pid_t pid; /* the pid in on_born() */
 };
 
 static void on_report(void *arg, enum runtime_kind kind,
@@ -246,18 +246,19 @@ static void test_orders(void)
 	until(&reports, 1);
 	is_int(ask(&h, BEAR), 0, "a worker is asked for");
 	until(&h.born, 1);
-	ok(h.err == 0 && h.pid > 0, "and born");
+	ok(h.err == 0 && h.pid > 0, "an ordered worker is born");
 	kill(h.pid, SIGTERM);
 	until(&h.exits, 1);
 	ok(WIFSIGNALED(h.status) && WTERMSIG(h.status) == SIGTERM,
-	   "its end is told");
+	   "the end of a worker is reported");
 
 	ask(&h, BEAR_DEAD);
 	until(&h.exits, 1);
-	is_int(h.born, 1, "one that ended before its birth was told is born");
-	is_int(h.pid, 0, "without a pid, which may be another's by now");
+	is_int(h.born, 1,
+	       "a worker which ended before the report is reported as born");
+	is_int(h.pid, 0, "a worker which ended before the report has no pid");
 	ok(WIFSIGNALED(h.status) && WTERMSIG(h.status) == SIGKILL,
-	   "and then its end is told");
+	   "the end of such a worker is reported next");
 
 	ask(&h, REFUSE);
 	until(&h.born, 1);
@@ -280,28 +281,29 @@ static void test_deaths(void)
 	until(&reports, 2);
 	ask(&h, DIE_CLONED);
 	until(&h.born, 1);
-	is_int(h.err, ESRCH, "also a worker that it had cloned");
+	is_int(h.err, ESRCH, "a worker cloned by a dying zygote fails");
 	until(&reports, 3);
-	is_int(reports, 3, "and another zygote comes");
+	is_int(reports, 3, "a new zygote comes after a death");
 	ask(&h, STALL);
 	ok(spawner_overdue(spawner, &h.child) > 0,
-	   "one that was asked a moment ago is given time");
+	   "a recent order is not overdue");
 	h.child.asked_ms -= 60000;
-	is_int(spawner_overdue(spawner, &h.child), 0, "and then no more");
+	is_int(spawner_overdue(spawner, &h.child), 0,
+	       "an old order is overdue");
 	until(&h.born, 1);
-	is_int(h.err, ESRCH, "one that answers no more can be given up");
+	is_int(h.err, ESRCH, "a silent zygote can be given up");
 	until(&reports, 4);
 
-	/* killed, and not yet reaped: the order finds nobody */
+	/* killed, and not yet reaped: the order finds no reader */
 	kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGKILL);
 	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, RUNTIME_LUA), NULL,
 	       WEXITED | WNOWAIT);
 	is_int(ask(&h, BEAR), -EAGAIN,
 	       "an order to a dead one is to be repeated");
 	is_int(spawner_zygote_pid(spawner, RUNTIME_LUA), 0,
-	       "and no more are tried");
+	       "a dead zygote gets no further order");
 	until(&reports, 5);
-	is_int(ask(&h, BEAR), 0, "until there is another");
+	is_int(ask(&h, BEAR), 0, "a new zygote takes orders");
 	stop("mortal");
 	is_int(h.born, 1, "to stop fails what is under way");
 }
@@ -317,9 +319,9 @@ static void test_brief(void)
 {
 	start("brief");
 	wait_for_a_zombie();
-	spawner_reap(spawner); /* its report is still unread */
+	spawner_reap(spawner); /* the zygote's report is still unread */
 	is_int(spawner_zygote_pid(spawner, RUNTIME_LUA), 0,
-	       "a zygote that reported and died is none");
+	       "a zygote which reported and died is not used");
 	stop("brief");
 }
 
@@ -336,14 +338,15 @@ static void test_broken(void)
 	start("turns");
 	until(&reports, 1);
 	unlink(path);
-	ok(symlink("/bin/false", path) == 0, "then its program goes bad");
+	ok(symlink("/bin/false", path) == 0,
+	   "the zygote's program is replaced by a bad program");
 	for (int i = 0; i < 6; i++) {
 		spawner_renew(spawner, RUNTIME_LUA);
 		wait_for_a_zombie();
 		spawner_reap(spawner);
 	}
 	ok(broken == 0 && spawner_zygote_pid(spawner, RUNTIME_LUA) > 0,
-	   "one that cannot be renewed serves on");
+	   "a zygote which cannot be renewed serves on");
 	stop("turns");
 	free(path);
 }
@@ -369,17 +372,17 @@ static void test_broken_later(void)
 	for (int i = 0; i < 19; i++)
 		fail_again();
 	ok(spawner_trouble(spawner, RUNTIME_LUA) == NULL,
-	   "for a while that is a hitch");
+	   "a failing zygote is no trouble for a while");
 	fail_again();
 	why = spawner_trouble(spawner, RUNTIME_LUA);
 	ok(why != NULL && strcmp(why, "no cage") == 0 && broken == 0,
-	   "then it is told in the zygote's words, and the server lives");
+	   "a zygote failing for longer is reported with its own words");
 	unlink(sign);
 	zygote_restart(-1, 0, &spawner->pool[RUNTIME_LUA]);
 	until(&reports, 2);
 	ok(spawner_trouble(spawner, RUNTIME_LUA) == NULL &&
 	       spawner_zygote_pid(spawner, RUNTIME_LUA) > 0,
-	   "it is tried again, and serves once it can");
+	   "a zygote is tried again and serves once possible");
 	stop("later");
 	free(sign);
 }
@@ -390,7 +393,7 @@ static void test_broken_later(void)
 
 static struct hand many[SLOTS + 1];
 
-/* Each slot at once has a worker, and there is none for one more. */
+/* Do the slots have a worker at once, without a slot for one more? */
 static void all_usable(const char *after)
 {
 	bool seen[SLOTS] = {false};
@@ -406,7 +409,8 @@ static void all_usable(const char *after)
 	ok(asked == SLOTS && twice == 0,
 	   "after %s each of %d slots has a worker, %d had", after, SLOTS,
 	   asked);
-	is_int(ask(&many[SLOTS], BEAR), -EAGAIN, "and no two share one");
+	is_int(ask(&many[SLOTS], BEAR), -EAGAIN,
+	       "an order without a free slot is refused");
 	for (int i = 0; i < asked; i++)
 		kill(many[i].pid, SIGKILL);
 	for (int i = 0; i < asked; i++)
@@ -445,7 +449,7 @@ static void test_slots_come_back(void)
 	}
 	all_usable("zygotes that died with births to do");
 
-	/* reaped before its birth was told, and after */
+	/* reaped before the report of the birth, and after */
 	for (int i = 0; i < SLOTS + 9; i++) {
 		if (ask(&many[0], i % 8 == 0 ? BEAR_DEAD : BEAR) != 0)
 			break;
@@ -458,7 +462,7 @@ static void test_slots_come_back(void)
 	stop("slots");
 }
 
-/* Orders that its socket has no room for. */
+/* Orders beyond the room in the zygote's socket. */
 static void test_slots_of_unsent(void)
 {
 	int small = 1, sent = 0, refused = 0;
@@ -469,7 +473,7 @@ static void test_slots_of_unsent(void)
 	setsockopt(LIST_FIRST(&spawner->zygotes)->control, SOL_SOCKET,
 		   SO_SNDBUF, &small, sizeof(small));
 	kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGSTOP);
-	/* it is once that is told: until then it takes some more */
+	/* wait for the stop, since a running zygote takes some more orders */
 	waitid(P_PID, (id_t)spawner_zygote_pid(spawner, RUNTIME_LUA), &stopped,
 	       WSTOPPED | WNOWAIT);
 	while (sent < SLOTS && ask(&many[sent], IGNORE) == 0)
@@ -511,7 +515,7 @@ static void test_slots_rest(void)
 	stop("rest");
 }
 
-/* ---- children that nobody knows ---- */
+/* ---- unknown children ---- */
 
 static pid_t end_a_stranger(void)
 {
@@ -526,8 +530,8 @@ static pid_t end_a_stranger(void)
 }
 
 /*
- * A zygote that claims a pid stands for the kernel, which gives it again.
- * Whose end was seen before the order was given is not who was ordered.
+ * A zygote which claims a pid stands for the kernel, which uses the pid again. A child
+ * whose end was seen before the order is not the ordered worker.
  */
 static void test_strangers(void)
 {
@@ -542,20 +546,24 @@ static void test_strangers(void)
 	until(&h.born, 1);
 	ok(h.exits == 0 && h.pid == pid,
 	   "a stranger's end is not that of a later worker with its pid");
-	HASH_DEL(spawner->by_pid, &h.child); /* it is not ours to kill */
+	/* the claimed pid must not be killed */
+	HASH_DEL(spawner->by_pid, &h.child);
 	spawner->slot_used[h.child.slot] = false;
 
 	ask(&h, IGNORE);
 	end_a_stranger();
 	spawner_fail_pending(LIST_FIRST(&spawner->zygotes), ESRCH);
 	spawner_settle(spawner);
-	ok(h.born == 1 && pending.born == 1, "while nobody is being born");
+	ok(h.born == 1 && pending.born == 1,
+	   "a stranger's end is forgotten while no worker is being born");
 	ok(SLIST_EMPTY(&spawner->early_exit),
 	   "ends that nobody waits for are forgotten");
 	stop("strange");
 }
 
-/* The files that a program is ordered with, when WANTED are asked for. */
+/*
+ * The limit of open files in the order for a program which asks for WANTED files.
+ */
 static int files_of(int wanted)
 {
 	struct hand h;
@@ -566,7 +574,10 @@ static int files_of(int wanted)
 	return h.err;
 }
 
-/* Who shares our uid has fewer than we: it could use up what we send with. */
+/*
+ * A program with the server's uid gets fewer files than the server, since the program
+ * could use up the files in flight.
+ */
 static void test_files(const char *name, bool shared)
 {
 	struct spawner_package packages[] = {
@@ -602,14 +613,14 @@ static void test_renewal(void)
 	until(&reports, 1);
 	first = spawner_zygote_pid(spawner, RUNTIME_LUA);
 	spawner_renew(spawner, RUNTIME_LUA);
-	spawner_renew(spawner, RUNTIME_LUA); /* one is on its way */
+	spawner_renew(spawner, RUNTIME_LUA); /* a renewal is in progress */
 	until(&reports, 2);
 	ok(spawner_zygote_pid(spawner, RUNTIME_LUA) > 0 &&
 	       spawner_zygote_pid(spawner, RUNTIME_LUA) != first,
-	   "a zygote that is renewed is another process");
+	   "a renewed zygote is another process");
 	ok(zygote_of_pid(spawner, first) == NULL ||
 	       zygote_of_pid(spawner, first)->retired,
-	   "and the old one is let go");
+	   "the old zygote is retired");
 	stop("renewed");
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_sdnotify.c - what a service manager passes, and what it hears. */
+/*
+ * t_sdnotify.c - the sockets passed by a service manager, and the messages to the
+ * service manager.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -14,10 +17,10 @@
 #include "supervisor/start/sdnotify.h"
 #include "tests/unit/tap.h"
 
-#define SELF "self" /* stands for the pid of who asks */
+#define SELF "self" /* stands for the pid of the asking process */
 #define OTHER "1"
 
-/* The variables are read once in a process: each case has one of its own. */
+/* The variables are read once in a process, so each case runs in a child. */
 static int64_t *shared;
 
 static int64_t in_child(int64_t (*ask)(const void *arg), const void *arg)
@@ -183,10 +186,10 @@ static void check_sends(void)
 	is_int(in_child(ask_send, NULL), 0,
 	       "without a manager nothing is sent");
 	is_int(in_child(ask_send, path), -ENOENT,
-	       "a manager that is not there is an error");
+	       "a missing manager is an error");
 	check_send(path, "a path");
 	is_int(in_child(ask_send, path), -ECONNREFUSED,
-	       "so is one that hears no more");
+	       "a manager which no longer listens is an error");
 	check_send(abstract, "an abstract name");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
@@ -208,8 +211,9 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(sockets); i++)
 		is_int(in_child(ask_sockets, &sockets[i]), sockets[i].want,
 		       "sockets: %s", sockets[i].name);
-	is_int(in_child(ask_cloexec, NULL), 1 + 10 * FD_CLOEXEC,
-	       "what is passed is made close-on-exec, and nothing else");
+	is_int(
+	    in_child(ask_cloexec, NULL), 1 + 10 * FD_CLOEXEC,
+	    "a passed socket becomes close-on-exec, another descriptor does not");
 	is_int(in_child(ask_twice, NULL), 1 + 10 + 100,
 	       "sockets are told to all who ask");
 	is_int(in_child(ask_left, NULL), 0,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay_fixture.c - see relay_fixture.h. A request ends with PostgreSQL's Sync, and its
- * answer with ReadyForQuery: https://www.postgresql.org/docs/15/protocol-message-formats.html
+ * relay_fixture.c - see relay_fixture.h. A request ends with PostgreSQL's message Sync,
+ * and an answer with ReadyForQuery:
+ * https://www.postgresql.org/docs/15/protocol-message-formats.html
  */
 #include "tests/unit/supervisor/store/relay_fixture.h"
 
@@ -23,16 +24,16 @@
 #define STEP_MS 20
 #define SOCKET ".s.PGSQL.5432"
 #define BEAT "paddock_beat"
-#define WRITE "paddock_write" /* begins a transaction that writes */
+#define WRITE "paddock_write" /* begins a writing transaction */
 
 struct pair {
 	int client, server; /* -1: closed */
 	char *held;
 	size_t n_held;
-	bool deaf;	   /* what comes by it is lost */
-	int slow_ms;	   /* each answer comes so much later */
-	bool beats;	   /* a heartbeat was sent by it, and not answered */
-	char *beat_answer; /* that is kept, so long */
+	bool deaf;	   /* messages on the connection are dropped */
+	int slow_ms;	   /* delay of each answer */
+	bool beats;	   /* a heartbeat was sent and not answered */
+	char *beat_answer; /* the kept answer to a heartbeat */
 	size_t n_beat_answer;
 };
 
@@ -47,7 +48,7 @@ struct relay {
 	int slow_ms; /* of pairs to come */
 	size_t requests;
 	struct relay_cut cut;
-	/* of CUTS: the transaction is lost; and the next connection, once there is one */
+	/* for CUTS: the transaction is lost; and the next connection */
 	bool is_lost;
 	struct pair *counted;
 	unsigned n_counted;
@@ -102,13 +103,14 @@ static void put(int to, const char *bytes, size_t n)
 		ssize_t did = send(to, bytes, n, MSG_NOSIGNAL);
 
 		if (did <= 0)
-			return; /* it has gone: who reads from it sees that */
+			/* the peer has gone: the reader of TO sees the end */
+			return;
 		bytes += did;
 		n -= (size_t)did;
 	}
 }
 
-/* Is what a client sends to be kept? */
+/* Must BYTES from a client be kept? */
 static bool is_kept(const struct relay *r, const struct pair *p,
 		    const char *bytes, size_t n)
 {
@@ -119,7 +121,7 @@ static bool is_kept(const struct relay *r, const struct pair *p,
 	       (holds && memmem(bytes, n, WRITE, strlen(WRITE)));
 }
 
-/* Is what comes by P, from a server if ANSWER, where its connection is to end? */
+/* Is this message on P (from the server if ANSWER) the end of the connection? */
 static bool is_at_end(struct relay *r, const struct pair *p, bool answer)
 {
 	return r->mode == CUTS && p == r->counted &&
@@ -132,7 +134,7 @@ static void end_pair(struct pair *p)
 	close_fd(&p->server);
 }
 
-/* Is there a whole request, up to its Sync? */
+/* Is a whole request there, up to the Sync? */
 static bool is_whole(const struct pair *p)
 {
 	static const char sync[] = {'S', 0, 0, 0, 4};
@@ -179,7 +181,7 @@ static void from_client(struct relay *r, struct pair *p)
 	}
 }
 
-/* Do BYTES end with that a server is ready for what comes next? */
+/* Do BYTES end with ReadyForQuery? */
 static bool is_ready(const char *bytes, size_t n)
 {
 	static const char ready[] = {'Z', 0, 0, 0, 5};
@@ -223,7 +225,7 @@ static void from_server(struct relay *r, struct pair *p)
 	} else if (p->client >= 0) {
 		put(p->client, bytes, (size_t)n);
 	} else if (is_ready(bytes, (size_t)n)) {
-		close_fd(&p->server); /* what came late is done, or refused */
+		close_fd(&p->server); /* the late request is done, or refused */
 	}
 }
 
@@ -332,7 +334,7 @@ void relay_lose_all(struct relay *r)
 	set_mode(r, LOSES_ALL);
 }
 
-/* One that has a whole answer to a heartbeat. */
+/* A connection with a whole answer to a heartbeat. */
 static struct pair *beaten(struct relay *r)
 {
 	for (size_t i = 0; i < r->n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay_fixture.h - stands between a store and PostgreSQL, and loses answers, or
- * keeps what was sent and has it arrive late. A thread of its own moves bytes; each
- * call below returns once what it asks for is so.
+ * relay_fixture.h - a relay between a store and PostgreSQL, which drops answers, or
+ * keeps requests and delivers the requests late. A thread moves the bytes; each call
+ * below returns once the requested state is reached.
  */
 #ifndef TESTS_UNIT_SUPERVISOR_STORE_RELAY_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_STORE_RELAY_FIXTURE_H
@@ -13,9 +13,9 @@
 struct relay;
 
 /*
- * The next transaction that writes is lost, done if IS_DONE, with its connection. Then
- * the one made next ends as well: instead of its message AT, counted from 0, or if
- * IS_ANSWER of the answer AT.
+ * The next writing transaction is lost, after the commit if IS_DONE, with the
+ * connection. Then the next connection ends as well: instead of message AT, counted
+ * from 0, or if IS_ANSWER instead of the answer AT.
  */
 struct relay_cut {
 	unsigned at;
@@ -25,33 +25,45 @@ struct relay_cut {
 /* Listens in DIR, as PostgreSQL would; URL, which has a host=FOLDER, is where to. */
 struct relay *relay_start(const char *dir, const char *url);
 void relay_stop(struct relay *r);
-/* The same URL, by the relay; the caller frees it. */
+/* The same URL through the relay; the caller frees the text. */
 char *relay_url(const struct relay *r);
 
-/* The next commit is done, and its connection ends instead of an answer. */
+/* Let the next commit be done, and end the connection instead of the answer. */
 void relay_lose_answer(struct relay *r);
-/* And no other is had until relay_pass(). */
+/*
+ * Like relay_lose_answer(), with all further connections refused until relay_pass().
+ */
 void relay_lose_all(struct relay *r);
 void relay_cut(struct relay *r, struct relay_cut cut);
-/* Has the second ended so? From then on all passes. */
+/*
+ * Has the second connection ended as set? From then on the relay passes all bytes.
+ */
 bool relay_has_cut(struct relay *r);
-/* Answers to heartbeats are kept; this returns once there is one… */
+/* Keep answers to heartbeats; returns once an answer is kept. */
 void relay_hold_beats(struct relay *r);
-/* …and it goes on its way. The next is kept as well. */
+/* Send the kept answer on its way. The next answer is kept as well. */
 void relay_release_beat(struct relay *r);
-/* What is connected now is lost without a sign, for both ends; a new one is not. */
+/*
+ * Drop the bytes of present connections without a sign for either end; new connections
+ * work.
+ */
 void relay_deafen(struct relay *r);
-/* Each answer of connections to come is late by MS; how many there were until now. */
+/*
+ * Delay each answer on later connections by MS; returns the number of connections so
+ * far.
+ */
 size_t relay_slow(struct relay *r, int ms);
-/* How often something was sent that is no heartbeat. */
+/* The number of requests other than heartbeats. */
 size_t relay_requests(struct relay *r);
-/* The next transaction that writes is kept… */
+/* Keep the next writing transaction. */
 void relay_hold(struct relay *r);
-/* …to its end it is; its connection ends, and no other gets through… */
+/*
+ * Keep the transaction to the end; then end the connection and refuse new connections.
+ */
 void relay_cut_held(struct relay *r);
-/* …until now… */
+/* Accept new connections again. */
 void relay_pass(struct relay *r);
-/* …and now what was kept arrives, and has been answered. */
+/* Deliver the kept transaction, and wait for the answer. */
 void relay_release(struct relay *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_fixture.h - what the tests of the store share: a folder, an answer. */
+/* store_fixture.h - shared parts of the store's tests: a folder, an answer. */
 #ifndef TESTS_UNIT_SUPERVISOR_STORE_STORE_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_STORE_STORE_FIXTURE_H
 
@@ -21,7 +21,10 @@
 #include "supervisor/store/store.h"
 #include "supervisor/store/store_impl.h"
 
-/* What makes a file of SQLite's one of version 7 again, but for its number. */
+/*
+ * SQL which turns a SQLite file into a file of version 7, except for the version
+ * number.
+ */
 #define HELP_VERSION_7                                                           \
 	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"               \
 	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"            \
@@ -34,9 +37,9 @@
 
 #define HELP_PAGE 128
 #define HELP_DATA 4096
-#define HELP_WAIT_MS 60000 /* only a broken store takes this long */
+#define HELP_WAIT_MS 60000 /* only a broken store takes so long */
 
-/* What a DONE was told, kept. */
+/* The kept arguments of a callback store_done. */
 struct answer {
 	int calls;
 	int order; /* of all answers */
@@ -58,20 +61,28 @@ struct answer {
 
 extern int help_order;
 
-/* In a database of PostgreSQL's when PADDOCK_TEST_STORE says so: then each state
- * folder has a schema of its own there. */
+/*
+ * True if PADDOCK_TEST_STORE asks for PostgreSQL: each state folder then has a schema
+ * of its own.
+ */
 bool help_is_postgres(void);
-/* Where that is; the caller frees it. */
+/* The URL of the schema for STATE_DIR; the caller frees the text. */
 char *help_url(const char *state_dir);
 struct store *help_start(const char *state_dir, const char *instance);
-/* As of another machine: its own state folder, and the schema of OTHER. */
+/*
+ * Start a store as on another machine: with a state folder of its own, and OTHER's
+ * schema.
+ */
 struct store *help_start_beside(const char *state_dir, const char *other,
 				const char *instance);
 #define store_start(state_dir, instance) help_start(state_dir, instance)
 
-/* Of SQLite's: one that moves nothing that is staged by itself. */
+/* For SQLite: start a store which never moves staged rows by itself. */
 struct store *help_start_still(const char *dir, const char *instance);
-/* SQL's one number, as somebody else reads it; how many rows are staged, or moved. */
+/*
+ * The number returned by SQL on a second connection; the number of staged and of moved
+ * rows.
+ */
 int64_t help_count(const char *dir, const char *sql);
 int64_t help_staged(const char *dir);
 int64_t help_moved(const char *dir);
@@ -82,25 +93,25 @@ void help_done(void *arg, const struct store_result *res);
 void help_wait(struct store *s, const struct answer *a);
 void help_clear(struct answer *a);
 
-/* A fresh folder; help_remove() takes it away again. */
+/* Make a fresh folder; help_remove() removes the folder. */
 char *help_dir(void);
 void help_remove(char *dir);
 bool help_exists(const char *dir, const char *below);
 
-/* DIR/NAME with TEXT in it. */
+/* Write TEXT to DIR/NAME; returns the path. */
 char *help_file(const char *dir, const char *name, const char *text);
 struct store_run help_run(const char *requestor, enum store_status status);
 
 /*
- * What A, a recovery's, left waiting for any that shares the database is S's: A has
- * those, too.
+ * Let S claim the waiting runs which a recovery left in the common queue, and add the
+ * runs to A.
  */
 void help_claim(struct store *s, struct answer *a);
 
-/* Each asks, and waits for the answer. */
+/* Make a request and wait for the answer. */
 int help_put(struct store *s, const struct store_run *run,
 	     enum store_urgency urgency);
-/* One that has ended, with a view; and the same of alice's, put. */
+/* A run which has ended, with a view; the same as a stored run of alice. */
 struct store_run help_ended(const char *requestor);
 struct store_run help_put_ended(struct store *s);
 int help_get(struct store *s, struct answer *a, const char *requestor,
@@ -110,26 +121,26 @@ int help_read(struct store *s, struct answer *a, const char *requestor,
 	      const char *id, int64_t offset, int64_t limit);
 
 /*
- * How many transactions have changed the database, by the file that all who
- * have it open share: https://www.sqlite.org/walformat.html, "iChange".
+ * The number of transactions which have changed the database, from the shared file of
+ * all connections: https://www.sqlite.org/walformat.html, "iChange".
  */
 uint32_t help_commits(const struct store *s);
 
-/* The write lock, as another supervisor might have it. */
+/* Take the write lock, as another supervisor may do. */
 struct help_db *help_lock(const char *dir);
 void help_unlock(struct help_db *db);
-/* The database of DIR's store, as somebody else has it. */
+/* A second connection to the database of the store in DIR. */
 struct help_db *help_open(const char *dir);
 long long help_number(struct help_db *db, const char *sql);
-/* The same, of a text of any length that fits. */
+/* Like help_number(), for a text which fits into SIZE bytes. */
 void help_text(struct help_db *db, const char *sql, char *to, size_t size);
 void help_swept(struct store *s);
 void help_sql(struct help_db *db, const char *sql);
 void help_close(struct help_db *db);
 
 /*
- * Keep S's thread at a write of its own that waits for the lock: what is
- * asked from now until help_unlock() is one batch.
+ * Stop the store's thread at a write which waits for the lock: requests from now until
+ * help_unlock() are one batch.
  */
 struct help_db *help_hold(const char *dir, struct store *s);
 struct store_artifact help_artifact(const struct store_run *run, int64_t size);

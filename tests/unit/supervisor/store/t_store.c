@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store when all is well: what is put can be got, counted and paged. */
+/* The store in normal operation: stored rows can be read, counted and listed. */
 #include "supervisor/store/store.h"
 
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -12,21 +12,21 @@ static void test_start(void)
 	struct answer a = {0};
 	struct stat st;
 
-	ok(!help_exists(dir, "new"), "to start the store touches nothing");
+	ok(!help_exists(dir, "new"), "starting the store touches no file");
 	is_int(help_get(s, &a, "alice", "run_x"), -ENOENT,
 	       "a read of a fresh folder finds nothing");
-	ok(a.errmsg[0] != '\0', "and says so in words");
+	ok(a.errmsg[0] != '\0', "the failed read has a text");
 	stat(state, &st);
 	is_int(st.st_mode & 07777, 0700, "the folder is its owner's alone");
 	path = xasprintf("%s/paddock.db", state);
 	if (stat(path, &st) != 0 && help_is_postgres())
 		st.st_mode = 0600;
-	is_int(st.st_mode & 07777, 0600, "so is the database");
+	is_int(st.st_mode & 07777, 0600, "the database's file is private");
 	ok(help_exists(state, "instances/inst_a"), "the instance has its file");
-	is_str(store_failing(s), NULL, "a store that works is not sick");
+	is_str(store_failing(s), NULL, "a working store has no failure");
 	store_stop(s, 10000);
 	ok(!help_exists(state, "instances/inst_a"),
-	   "which goes when the store stops");
+	   "the instance's file is removed at the stop");
 	store_stop(NULL, 0);
 	help_clear(&a);
 	free(path);
@@ -38,28 +38,33 @@ static void check_same(const struct store_run *w, const struct store_result *r)
 {
 	const struct store_run *g = r->runs;
 
-	is_int(r->rc, 0, "a run that was put is found");
-	is_int(r->n_runs, 1, "once");
+	is_int(r->rc, 0, "a stored run is found");
+	is_int(r->n_runs, 1, "a stored run is found once");
 	if (g == NULL)
 		return;
-	ok(strcmp(g->id, w->id) == 0, "with its id");
-	is_str(g->requestor, w->requestor, "requestor");
-	is_str(g->template_id, w->template_id, "template");
-	is_str(g->version, w->version, "version");
-	is_str(g->digest, w->digest, "digest");
-	is_int(g->status, w->status, "status");
-	is_int(g->created_ms, w->created_ms, "time of creation");
-	is_int(g->started_ms, w->started_ms, "start");
-	is_int(g->updated_ms, w->updated_ms, "change");
-	is_int(g->finished_ms, w->finished_ms, "end");
-	is_int(g->expires_ms, w->expires_ms, "expiry");
-	is_str(g->retried_from, w->retried_from, "the run that it repeats");
-	is_str(g->inputs, NULL, "no inputs");
-	is_str(g->options, w->options, "options");
-	is_str(g->idem_key, w->idem_key, "idempotency key");
-	is_str(g->idem_digest, w->idem_digest, "digest of the inputs");
-	is_str(g->view, w->view, "view");
-	is_str(g->log, w->log, "log");
+	ok(strcmp(g->id, w->id) == 0, "a stored run has the id");
+	is_str(g->requestor, w->requestor, "a stored run has the requestor");
+	is_str(g->template_id, w->template_id, "a stored run has the template");
+	is_str(g->version, w->version, "a stored run has the version");
+	is_str(g->digest, w->digest, "a stored run has the digest");
+	is_int(g->status, w->status, "a stored run has the status");
+	is_int(g->created_ms, w->created_ms,
+	       "a stored run has the time of creation");
+	is_int(g->started_ms, w->started_ms, "a stored run has the start time");
+	is_int(g->updated_ms, w->updated_ms,
+	       "a stored run has the time of change");
+	is_int(g->finished_ms, w->finished_ms, "a stored run has the end time");
+	is_int(g->expires_ms, w->expires_ms, "a stored run has the expiry");
+	is_str(g->retried_from, w->retried_from,
+	       "a stored run has the repeated run");
+	is_str(g->inputs, NULL, "a stored run is read without inputs");
+	is_str(g->options, w->options, "a stored run has the options");
+	is_str(g->idem_key, w->idem_key,
+	       "a stored run has the idempotency key");
+	is_str(g->idem_digest, w->idem_digest,
+	       "a stored run has the digest of the inputs");
+	is_str(g->view, w->view, "a stored run has the view");
+	is_str(g->log, w->log, "a stored run has the log");
 }
 
 struct expected {
@@ -101,19 +106,20 @@ static void test_fields(struct store *s)
 	run.idem_key = "k\x01";
 	run.idem_digest = "ff";
 	run.retried_from = "run_first";
-	is_int(help_put(s, &run, STORE_RETRY), 0, "and replaced as a whole");
+	is_int(help_put(s, &run, STORE_RETRY), 0,
+	       "a stored run is replaced as a whole");
 	compare(s, &run);
 
 	is_int(help_get(s, &mine, "bob", run.id), -ENOENT,
-	       "another requestor does not find it");
+	       "another requestor does not find the run");
 	help_get(s, &unknown, "bob", "run_aaaaaaaaaaaaaaaaaaaaaaaaaa");
 	is_str(mine.errmsg, unknown.errmsg,
-	       "and hears what an unknown id would");
+	       "another requestor gets the same text as for an unknown id");
 	help_clear(&mine);
 	help_clear(&unknown);
 }
 
-/* The rows of one queue are answered in the order in which they came. */
+/* Requests of one queue are answered in the order of the requests. */
 static void test_order(const char *dir, struct store *s)
 {
 	char text[] = "{\"first\":1}";
@@ -139,13 +145,18 @@ static void test_order(const char *dir, struct store *s)
 	       again.order == 4 && last.order == 5,
 	   "answers come in the order of the questions");
 	ok(lazy.calls == 1 && end.calls == 1 && again.calls == 1,
-	   "each once, also of puts that became one");
-	is_int(lazy.rc + end.rc + again.rc, 0, "and all went well");
-	is_int(got.n, 1, "a read sees the lazy write before it");
-	is_int(got.status[0], STORE_RUNNING, "and not the one after it");
-	is_str(got.inputs, "{\"first\":1}", "strings were copied");
-	is_int(last.status[0], STORE_SUCCEEDED, "a later read sees the later");
-	is_str(last.view, "{}", "and the last of the writes that merged");
+	   "each request has one answer, also merged puts");
+	is_int(lazy.rc + end.rc + again.rc, 0,
+	       "all requests of the queue succeed");
+	is_int(got.n, 1, "a read sees the deferred write before the read");
+	is_int(got.status[0], STORE_RUNNING,
+	       "a read does not see the write after the read");
+	is_str(got.inputs, "{\"first\":1}",
+	       "the strings of a request were copied");
+	is_int(last.status[0], STORE_SUCCEEDED,
+	       "a later read sees the later write");
+	is_str(last.view, "{}",
+	       "a later read sees the last of the merged writes");
 	help_clear(&got);
 	help_clear(&last);
 }
@@ -157,12 +168,13 @@ static void test_lazy(struct store *s)
 	is_int(help_put(s, &run, STORE_DEFERRED), 0,
 	       "a lazy write without company is written all the same");
 	store_put_run(s, &run, STORE_SYNC, NULL, NULL);
-	is_int(help_put(s, &run, STORE_SYNC), 0, "nobody need listen");
+	is_int(help_put(s, &run, STORE_SYNC), 0,
+	       "a put without a callback is done");
 }
 
 /*
- * A lazy write of one run, and another run's that is not. Has it waited? Not
- * always: for 50 ms at most, which a busy machine may take.
+ * A deferred write of one run, and another run's write which is not deferred. Did the
+ * deferred write wait? Only for 50 ms at most, so a busy machine may take longer.
  */
 static bool waits(struct store *s)
 {
@@ -190,7 +202,10 @@ static void test_waits(struct store *s)
 	ok(waited, "a run's lazy first row waits, and is one with its last");
 }
 
-/* When a store that holds so much begins a commit; the first came at 1000. */
+/*
+ * The time at which a store with such a queue begins a commit; the first request came
+ * at 1000.
+ */
 static int64_t due(size_t queued, size_t n_urgent, size_t ends, bool stopping)
 {
 	struct store s = {.queued = queued,
@@ -207,12 +222,16 @@ static int64_t due(size_t queued, size_t n_urgent, size_t ends, bool stopping)
 static void test_due(void)
 {
 	is_int(due(2, 1, 1, false), 0, "a run alone is committed at once");
-	is_int(due(5, 1, 1, false), 0, "so is one with 3 others under way");
+	is_int(due(5, 1, 1, false), 0,
+	       "a run with 3 others open is committed at once");
 	is_int(due(6, 1, 1, false), 1002,
-	       "with 4, some of them are waited for");
-	is_int(due(69, 33, 33, false), 0, "unless most have ended");
-	is_int(due(80, 2, 1, false), 0, "or one is no end: a task is made");
-	is_int(due(80, 2, 2, true), 0, "or the store stops");
+	       "with 4 others open, the commit waits for some");
+	is_int(due(69, 33, 33, false), 0,
+	       "the commit does not wait if most runs have ended");
+	is_int(due(80, 2, 1, false), 0,
+	       "the commit does not wait for a task's creation");
+	is_int(due(80, 2, 2, true), 0,
+	       "the commit does not wait in a stopping store");
 	is_int(due(80, 0, 0, false), INT64_MAX,
 	       "with nothing in the queue, never");
 }
@@ -227,7 +246,7 @@ static void test_group(const char *dir, struct store *s)
 
 	is_int(help_get(s, &a, "group", "run_x"), -ENOENT,
 	       "reads need no write lock: another may hold it");
-	is_int(help_commits(s) - before, 0, "and are no commit");
+	is_int(help_commits(s) - before, 0, "reads cause no commit");
 	help_unlock(other);
 	other = help_hold(dir, s);
 	for (int i = 0; i < PUTS; i++) {
@@ -239,7 +258,7 @@ static void test_group(const char *dir, struct store *s)
 	help_wait(s, &last);
 	is_int(last.rc, 0, "writes wait for another's transaction");
 	is_int(help_commits(s) - before, 2,
-	       "what had queued meanwhile is one transaction");
+	       "requests queued during a foreign lock are one transaction");
 	help_clear(&a);
 }
 
@@ -275,8 +294,10 @@ static void test_idem(struct store *s)
 	store_put_run(s, &run, STORE_SYNC, help_done, &good);
 	help_wait(s, &good);
 	is_int(bad.rc, -EEXIST, "a second run cannot take the key");
-	is_int(good.rc, 0, "and harms no other in the same transaction");
-	is_int(help_get(s, &a, "idem", two.id), -ENOENT, "it is not there");
+	is_int(good.rc, 0,
+	       "a refused key harms no other row of the transaction");
+	is_int(help_get(s, &a, "idem", two.id), -ENOENT,
+	       "the run with the refused key is not stored");
 	two.idem_key = NULL;
 	bad = good = (struct answer){0};
 	store_put_run(s, &two, STORE_DEFERRED, help_done, &good);
@@ -284,13 +305,14 @@ static void test_idem(struct store *s)
 	store_put_run(s, &two, STORE_SYNC, help_done, &bad);
 	help_wait(s, &bad);
 	help_wait(s, &good);
-	is_int(bad.rc, -EEXIST, "nor as the second that is asked of its row");
-	/* there the two are tried each by itself */
+	is_int(bad.rc, -EEXIST,
+	       "the second put of a row is refused for the key");
+	/* with PostgreSQL, the two puts are tried separately */
 	is_int(good.rc, help_is_postgres() ? 0 : -EEXIST,
-	       "which the first, left out for it, hears, too");
+	       "the first put, merged into the second, gets the same error");
 	is_int(help_put(s, &two, STORE_RETRY), 0, "a promised run is written,");
 	help_get(s, &a, "idem", two.id);
-	is_str(a.idem_key, "", "but without the key");
+	is_str(a.idem_key, "", "the promised run is stored without the key");
 	help_clear(&a);
 }
 
@@ -307,15 +329,18 @@ static void test_poison(struct store *s)
 	help_wait(s, &c);
 	is_int(b.rc, -EINVAL, "a row that the table refuses fails,");
 	ok(strstr(b.errmsg, "template_id") != NULL, "names the column,");
-	is_int(a.rc + c.rc, 0, "and its companions do not");
+	is_int(a.rc + c.rc, 0, "other rows of the batch are stored");
 	bad.template_id = "t";
 	bad.status = (enum store_status)STORE_STATUSES;
 	is_int(help_put(s, &bad, STORE_SYNC), -EINVAL, "no seventh status");
-	is_str(store_failing(s), NULL, "which does not make the store sick");
+	is_str(store_failing(s), NULL,
+	       "a refused row is no failure of the store");
 	help_clear(&c);
 }
 
-/* A file has the pages that it was made with; https://www.sqlite.org/fileformat.html */
+/*
+ * A file keeps the page size chosen at creation; https://www.sqlite.org/fileformat.html
+ */
 static void test_pages(void)
 {
 	struct store_run run = help_run("x", STORE_RUNNING);
@@ -330,7 +355,7 @@ static void test_pages(void)
 	if (!help_is_postgres()) {
 		ok(pread(fd, size, sizeof(size), 16) == sizeof(size) &&
 		       size[0] << 8 == 2048,
-		   "whose pages are small");
+		   "the pages of a new file are small");
 	}
 	if (fd >= 0)
 		close(fd);
@@ -355,7 +380,7 @@ static void test_version(void)
 	       "the tables of a newer version are left alone");
 	ok(strstr(a.errmsg, "newer") != NULL &&
 	       strstr(a.errmsg, postgres ? "99" : dir) != NULL,
-	   "and it says so, with the path");
+	   "the error names newer tables and the path");
 	ok(store_failing(s) != NULL, "that store is sick");
 	store_stop(s, 1000);
 	help_clear(&a);
@@ -389,13 +414,14 @@ static void test_stop(void)
 	help_list(s, &a,
 		  &(struct store_filter){
 		      .requestor = "nested", .status = -1, .limit = 5});
-	is_int(a.total, 1, "also what an answer asked for in the meantime");
+	is_int(a.total, 1,
+	       "a write made from a callback at the stop is stored");
 	store_stop(s, 10000);
 	help_clear(&a);
 	help_remove(dir);
 }
 
-/* Two supervisors of one folder, here in one process, write at once. */
+/* Two supervisors with one folder, here in one process, write at once. */
 static void test_two(void)
 {
 	enum { EACH = 500 };
@@ -418,7 +444,7 @@ static void test_two(void)
 	for (int k = 0; k < 2; k++) {
 		help_wait(s[k], &last[k]);
 		is_int(last[k].rc, 0, "store %d of two has written", k + 1);
-		/* to read takes along what is in no hurry */
+		/* a read commits the deferred writes */
 		help_get(s[k], &a, "both", "run_none");
 	}
 	for (int k = 0; k < 2; k++) {
@@ -426,7 +452,8 @@ static void test_two(void)
 			  &(struct store_filter){.requestor = "both",
 						 .status = STORE_RUNNING,
 						 .limit = 1});
-		is_int(a.total, EACH * 2, "and store %d counts all", k + 1);
+		is_int(a.total, EACH * 2, "store %d counts the rows of both",
+		       k + 1);
 	}
 	store_stop(s[0], 10000);
 	store_stop(s[1], 10000);

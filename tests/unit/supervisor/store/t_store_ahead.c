@@ -47,9 +47,10 @@ static void test_together(const char *dir, struct relay *relay)
 		store_get_run(s, "alice", runs[i].id, help_done, &answers[i]);
 	before = relay_requests(relay);
 	help_unlock(lock);
-	is_int((int64_t)right(s, answers), READS, "each has its own answer");
+	is_int((int64_t)right(s, answers), READS,
+	       "each read has the right answer");
 	ok(relay_requests(relay) - before < READS / 2,
-	   "  and those that waited together were asked together");
+	   "waiting reads are sent together");
 	for (size_t i = 0; i < READS; i++)
 		help_clear(&answers[i]);
 	memset(answers, 0, sizeof(answers));

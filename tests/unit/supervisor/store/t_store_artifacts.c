@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts: their bytes, whose they are, and how they end. */
+/* Artifacts: the bytes, the owner, and the end. */
 #include "supervisor/store/store.h"
 
 #include <errno.h>
@@ -73,8 +73,9 @@ static void test_ranges(struct store *s, const struct store_artifact *art)
 		       ranges[i].rc, "%lld bytes from %lld",
 		       (long long)ranges[i].limit, (long long)ranges[i].offset);
 		a.data[a.len] = '\0';
-		is_str(a.data, ranges[i].data, "are the right ones");
-		is_int(a.size, SIZE, "and the row comes with them");
+		is_str(a.data, ranges[i].data,
+		       "the bytes of the range are right");
+		is_int(a.size, SIZE, "a range comes with the row");
 	}
 	help_clear(&a);
 }
@@ -86,10 +87,14 @@ static void test_scope(struct store *s, const struct store_artifact *art)
 	is_int(help_read(s, &a, "bob", art->id, 0, 9), -ENOENT,
 	       "another requestor's artifact is unknown");
 	help_read(s, &b, "bob", "art_aaaaaaaaaaaaaaaaaaaaaaaaaa", 0, 9);
-	is_str(a.errmsg, b.errmsg, "and nothing tells the two apart");
-	is_int(a.size, 0, "not even its row");
-	is_int(usage_of(s, "alice"), SIZE, "its bytes are its owner's");
-	is_int(usage_of(s, "bob"), 0, "and nobody else's");
+	is_str(
+	    a.errmsg, b.errmsg,
+	    "another requestor's artifact gives the same text as an unknown id");
+	is_int(a.size, 0, "another requestor's artifact has no size");
+	is_int(usage_of(s, "alice"), SIZE,
+	       "an artifact's bytes count for the owner");
+	is_int(usage_of(s, "bob"), 0,
+	       "an artifact's bytes do not count for another requestor");
 	help_clear(&a);
 	help_clear(&b);
 }
@@ -106,13 +111,16 @@ static void test_failures(const char *dir, struct store *s,
 	ok(!is_filed(dir, &art), "leaves no file");
 	art.name = "x";
 	snprintf(art.id, sizeof(art.id), "../../paddock.db");
-	is_int(put(s, &art, make_blob(dir)), -EINVAL, "no path as an id");
+	is_int(put(s, &art, make_blob(dir)), -EINVAL,
+	       "a path as the id of an artifact is refused");
 	snprintf(art.id, sizeof(art.id), "art_ok");
 	snprintf(art.run_id, sizeof(art.run_id), "tmp");
-	is_int(put(s, &art, make_blob(dir)), -EINVAL, "nor among the blobs");
+	is_int(put(s, &art, make_blob(dir)), -EINVAL,
+	       "an artifact in the folder tmp is refused");
 	snprintf(art.run_id, sizeof(art.run_id), "../instances");
-	is_int(put(s, &art, make_blob(dir)), -EINVAL, "no path as its run's");
-	is_int(usage_of(s, "alice"), SIZE, "none of them counts");
+	is_int(put(s, &art, make_blob(dir)), -EINVAL,
+	       "a path as the id of a run is refused");
+	is_int(usage_of(s, "alice"), SIZE, "no refused artifact counts");
 }
 
 static void test_missing(const char *dir, struct store *s,
@@ -122,16 +130,16 @@ static void test_missing(const char *dir, struct store *s,
 	char *path = xasprintf("%s/artifacts/%s/%s", dir, run->id, art.id);
 	struct answer a = {0};
 
-	is_int(put(s, &art, make_blob(dir)), 0, "a second artifact");
-	is_int(truncate(path, 3), 0, "loses bytes");
+	is_int(put(s, &art, make_blob(dir)), 0, "a second artifact is stored");
+	is_int(truncate(path, 3), 0, "the file of the second artifact is cut");
 	is_int(help_read(s, &a, "alice", art.id, 0, 9), -EIO,
 	       "a file that is too short is an error");
 	unlink(path);
 	is_int(help_read(s, &a, "alice", art.id, 0, 9), -ENOMEDIUM,
-	       "so is one that is missing");
-	ok(strstr(a.errmsg, path) != NULL, "which is named");
+	       "a missing file is an error");
+	ok(strstr(a.errmsg, path) != NULL, "the error names the missing file");
 	ok(strstr(store_says(-ENOMEDIUM), "not where") != NULL,
-	   "and told to clients, as no fault of a disk's");
+	   "the text for clients tells of the missing file");
 	help_clear(&a);
 	free(path);
 }
@@ -149,34 +157,37 @@ static void test_end(const char *dir, struct store *s, struct store_run *run,
 	store_expire_artifacts(s, run->id, run->expires_ms);
 	is_int(help_put(s, run, STORE_RETRY), 0, "the run ends");
 	is_int(help_read(s, &a, "alice", art->id, 0, 1), 0,
-	       "its artifact lives on");
-	is_int(a.artifact_expires_ms, run->expires_ms, "until it expires");
-	is_int(put(s, &late, make_blob(dir)), 0, "a straggler");
+	       "the artifact of an ended run can be read");
+	is_int(a.artifact_expires_ms, run->expires_ms,
+	       "the artifact of an ended run has the run's expiry");
+	is_int(put(s, &late, make_blob(dir)), 0,
+	       "an artifact after the end of the run is stored");
 	help_read(s, &a, "alice", late.id, 0, 1);
 	is_int(a.artifact_expires_ms, run->expires_ms, "expires with its run");
 
 	store_expire_artifacts(s, run->id, now);
 	is_int(help_read(s, &a, "alice", art->id, 0, 1), -ESTALE,
 	       "an expired artifact is not unknown");
-	ok(is_filed(dir, art), "though its file is still there");
+	ok(is_filed(dir, art),
+	   "the file of an expired artifact is still there");
 	store_sweep(s, now);
 	is_int(help_read(s, &a, "alice", art->id, 0, 1), -ESTALE,
-	       "nor after the sweep");
-	ok(!help_exists(dir, run_dir), "which removes the files");
-	is_int(usage_of(s, "alice"), 0, "and frees what they used");
+	       "an expired artifact is still known after the sweep");
+	ok(!help_exists(dir, run_dir), "the sweep removes the files");
+	is_int(usage_of(s, "alice"), 0, "the sweep frees the counted bytes");
 	is_int(help_read(s, &a, "bob", art->id, 0, 1), -ENOENT,
-	       "to others it is as unknown as ever");
+	       "another requestor's expired artifact is unknown");
 	is_int(help_get(s, &a, "alice", run->id), 0, "the run is still known");
 	store_sweep(s, run->expires_ms);
 	is_int(help_get(s, &a, "alice", run->id), -ENOENT,
-	       "when the run goes,");
+	       "an expired run is unknown after the sweep");
 	is_int(help_read(s, &a, "alice", art->id, 0, 1), -ENOENT,
-	       "its artifacts become unknown");
+	       "the artifacts of a removed run are unknown");
 	help_clear(&a);
 	free(run_dir);
 }
 
-/* More than one transaction's worth; and files that outlive their time. */
+/* More runs than one transaction's bound; and files which stay after the expiry. */
 static void test_many(const char *dir, struct store *s)
 {
 	enum { RUNS = 400 };
@@ -201,9 +212,10 @@ static void test_many(const char *dir, struct store *s)
 			      .requestor = "many", .status = -1, .limit = 1});
 	} while (a.total > 0 && a.total < RUNS);
 	is_int(a.total, 0, "%d runs expire, a few at a time", RUNS);
-	is_int(usage_of(s, "many"), 0, "and take their artifacts along");
+	is_int(usage_of(s, "many"), 0,
+	       "the artifacts of expired runs do not count");
 	run_dir = xasprintf("artifacts/%s", run.id);
-	ok(!help_exists(dir, run_dir), "with the files");
+	ok(!help_exists(dir, run_dir), "the files of expired runs are removed");
 	free(run_dir);
 	help_clear(&a);
 }
@@ -217,7 +229,7 @@ static int64_t rows_of(struct store *s, const char *requestor)
 	return a.rc == 0 ? a.row_bytes : a.rc;
 }
 
-/* Each artifact counts, though it says that it has no byte, until it is gone. */
+/* An artifact without bytes counts as a row until removed. */
 static void test_files(struct store *s, const char *dir)
 {
 	struct store_run run = help_run("few", STORE_SUCCEEDED);
@@ -228,7 +240,8 @@ static void test_files(struct store *s, const char *dir)
 	row = rows_of(s, "few");
 	for (int i = 0; i < 2; i++) {
 		struct store_artifact art = help_artifact(&run, 0);
-		is_int(put(s, &art, make_blob(dir)), 0, "one that is small");
+		is_int(put(s, &art, make_blob(dir)), 0,
+		       "a small artifact is stored");
 		is_int(rows_of(s, "few"), row + (i + 1) * STORE_ARTIFACT_BYTES,
 		       "counts for more than its bytes");
 	}
@@ -236,18 +249,19 @@ static void test_files(struct store *s, const char *dir)
 	a = (struct answer){0};
 	store_delete_run(s, "few", run.id, help_done, &a);
 	help_wait(s, &a);
-	is_int(rows_of(s, "few"), 0, "and no more once it is deleted");
+	is_int(rows_of(s, "few"), 0, "a deleted run's rows do not count");
 	help_clear(&a);
 }
 
-/* What rows hold is its requestor's account as well. */
+/* The bytes of rows count for the requestor. */
 static void test_rows(struct store *s)
 {
 	struct store_run run = help_run("rows", STORE_QUEUED);
 	char *large = xcalloc(1, 100001);
 
 	memset(large, 'x', 100000);
-	is_int(rows_of(s, "rows"), 0, "who has no row has no bytes of them");
+	is_int(rows_of(s, "rows"), 0,
+	       "a requestor without rows has no bytes of rows");
 	run.inputs = large;
 	run.options = NULL;
 	help_put(s, &run, STORE_SYNC);
@@ -261,8 +275,9 @@ static void test_rows(struct store *s)
 	run.log = large + 99000;
 	help_put(s, &run, STORE_SYNC);
 	is_int(rows_of(s, "rows"), STORE_ROW_BYTES + 50000 + 1000,
-	       "when it has ended, with its view and its log");
-	is_int(rows_of(s, "bob"), 0, "and nobody else's");
+	       "an ended run counts view and log");
+	is_int(rows_of(s, "bob"), 0,
+	       "another requestor's rows are not counted");
 	store_sweep(s, 100);
 	while (rows_of(s, "rows") > 0)
 		;
@@ -270,7 +285,7 @@ static void test_rows(struct store *s)
 	free(large);
 }
 
-/* Does S come to rest within so many questions that are answered beside it? */
+/* Does S come to rest after at most QUESTIONS answered requests? */
 static bool rests_within(struct store *s, int questions)
 {
 	bool busy = true;
@@ -284,7 +299,7 @@ static bool rests_within(struct store *s, int questions)
 	return !busy;
 }
 
-/* A folder is where the file of ART was: nobody can unlink it. */
+/* Put a folder in place of the file of ART, so unlink() fails. */
 static void put_stuck(const char *dir, const struct store_artifact *art)
 {
 	char *path = xasprintf("%s/artifacts/%s/%s", dir, art->run_id, art->id);
@@ -294,7 +309,7 @@ static void put_stuck(const char *dir, const struct store_artifact *art)
 	free(path);
 }
 
-/* As many as a transaction of the sweep's takes, and one that can go behind them. */
+/* A full transaction of stuck files, and a removable file behind. */
 static void test_stuck(const char *dir, struct store *s)
 {
 	enum { STUCK = 128 };
@@ -310,12 +325,13 @@ static void test_stuck(const char *dir, struct store *s)
 		if (i < STUCK)
 			put_stuck(dir, &art);
 	}
-	log_set_level(LOG_LEVEL_ERROR); /* each that stays has a line */
+	log_set_level(LOG_LEVEL_ERROR); /* a stuck file is logged */
 	store_sweep(s, 200);
 	ok(rests_within(s, 50),
 	   "files that will not go are not tried for ever");
-	ok(!is_filed(dir, &art), "one that can go does so behind them");
-	is_int(usage_of(s, "stuck"), STUCK * SIZE, "which stay, and count");
+	ok(!is_filed(dir, &art), "a file behind stuck files is removed");
+	is_int(usage_of(s, "stuck"), STUCK * SIZE,
+	       "stuck files stay and count");
 }
 
 int main(void)
@@ -327,7 +343,8 @@ int main(void)
 
 	help_put(s, &run, STORE_SYNC);
 	is_int(put(s, &art, make_blob(dir)), 0, "an artifact is put");
-	ok(is_filed(dir, &art), "and filed below its run");
+	ok(is_filed(dir, &art),
+	   "a stored artifact is below the folder of the run");
 	test_ranges(s, &art);
 	test_scope(s, &art);
 	test_failures(dir, s, &run);

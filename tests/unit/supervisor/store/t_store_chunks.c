@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts whose bytes are rows of PostgreSQL's: large ones, broken off, swept. */
+/* Artifacts with bytes in rows of PostgreSQL: large, interrupted, swept. */
 #include "supervisor/store/state/artifact_file.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
@@ -43,12 +43,13 @@ static int put(struct store *s, const char *dir,
 	help_clear(a);
 	store_put_artifact(s, art, tmp, STORE_SYNC, help_done, a);
 	help_wait(s, a);
-	ok(access(tmp, F_OK) != 0, "its file is gone");
+	ok(access(tmp, F_OK) != 0,
+	   "the temporary file of a stored artifact is removed");
 	free(tmp);
 	return a->rc;
 }
 
-/* What one number of SQL's is. */
+/* The number returned by SQL. */
 static long long count(const char *dir, const char *sql)
 {
 	struct help_db *db = help_open(dir);
@@ -90,10 +91,10 @@ static void test_ranges(struct store *s, const struct store_artifact *art)
 		for (size_t j = 0; j < a.len; j++)
 			wrong +=
 			    a.data[j] != byte_at(ranges[i].offset + (int64_t)j);
-		is_int((long long)wrong, 0, "are the right ones");
+		is_int((long long)wrong, 0, "the bytes of the range are right");
 	}
 	is_int(help_read(s, &a, "bob", art->id, 0, 1), -ENOENT,
-	       "another's are unknown");
+	       "another requestor's artifact is unknown");
 	help_clear(&a);
 }
 
@@ -126,7 +127,7 @@ static void is_whole(struct store *s, const struct store_artifact *art,
 	ok(v.rc == 0 && v.len == (size_t)art->size && v.wrong == 0, "%s", what);
 }
 
-/* Others are served while it is written. */
+/* Other requests are served during the write of a large artifact. */
 static void test_large(const char *dir, struct store *s,
 		       const struct store_run *run)
 {
@@ -139,10 +140,13 @@ static void test_large(const char *dir, struct store *s,
 	store_put_run(s, &other, STORE_SYNC, help_done, &small);
 	help_wait(s, &large);
 	is_int(large.rc, 0, "a large artifact is kept");
-	ok(small.order < large.order, "what came after it was not held up");
-	is_int(count(dir, PARTS), 20, "in parts of 1 MiB");
-	is_int(count(dir, LITTER), 0, "none of which is litter");
-	ok(access(tmp, F_OK) != 0, "and its file is gone");
+	ok(small.order < large.order,
+	   "a request after a large artifact is answered first");
+	is_int(count(dir, PARTS), 20,
+	       "a large artifact is stored in parts of 1 MiB");
+	is_int(count(dir, LITTER), 0, "no part of a stored artifact is litter");
+	ok(access(tmp, F_OK) != 0,
+	   "the temporary file of a large artifact is removed");
 	free(tmp);
 	test_ranges(s, &art);
 	is_whole(s, &art, "all of it is there");
@@ -162,23 +166,24 @@ static void test_small(const char *dir, struct store *s,
 	struct answer a = {0};
 	long long before = count(dir, PARTS);
 
-	is_int(put(s, dir, &empty, &a), 0, "an empty one is kept");
+	is_int(put(s, dir, &empty, &a), 0, "an empty artifact is stored");
 	is_whole(s, &empty, "and read");
-	is_int(put(s, dir, &one, &a), 0, "so is one of 1 MiB");
+	is_int(put(s, dir, &one, &a), 0, "an artifact of 1 MiB is stored");
 	is_whole(s, &one, "which is read");
-	is_int(count(dir, PARTS), before + 1, "of a part");
+	is_int(count(dir, PARTS), before + 1,
+	       "an artifact of 1 MiB has one part");
 	change(dir, "DELETE FROM artifact_chunk WHERE part = 0 AND"
 		    " octet_length(data) = 1048576 AND id ="
 		    " (SELECT max(id) FROM artifact_chunk)");
 	is_int(help_read(s, &a, "alice", one.id, 0, 4), -ENOMEDIUM,
-	       "without its part it is an error");
+	       "an artifact without its part is an error");
 	ok(strstr(a.errmsg, one.id) != NULL &&
 	       strstr(a.errmsg, "not there") != NULL,
-	   "which names it");
+	   "the error names the artifact");
 	help_clear(&a);
 }
 
-/* All connections but ours end, as an operator or a crash has it. */
+/* End all other connections, as an operator or a crash does. */
 static void cut(const char *dir)
 {
 	change(dir, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -198,14 +203,14 @@ static void test_cut(const char *dir, struct store *s,
 		sched_yield();
 	cut(dir);
 	help_wait(s, &a);
-	is_int(a.rc, 0, "one whose connection is cut is kept all the same");
+	is_int(a.rc, 0, "an artifact is stored in spite of a cut connection");
 	is_whole(s, &art, "and whole");
-	is_int(count(dir, LITTER), 0, "with no litter");
+	is_int(count(dir, LITTER), 0, "a cut connection leaves no litter");
 	free(tmp);
 	help_clear(&a);
 }
 
-/* A sweep takes a writer that is slow for dead, between two of its batches. */
+/* A sweep takes a slow writer for dead, between two batches of the writer. */
 static void test_swept(const char *dir, struct store *s,
 		       const struct store_run *run)
 {
@@ -223,11 +228,12 @@ static void test_swept(const char *dir, struct store *s,
 		    " FOR EACH ROW WHEN (new.part = 7)"
 		    " EXECUTE FUNCTION sweeps()");
 	is_int(put(s, dir, &art, &a), 0,
-	       "one that was swept meanwhile is kept");
+	       "an artifact swept during the write is stored");
 	is_int(count(dir, "SELECT count(*) FROM once"), 1,
-	       "  whose first parts were gone");
+	       "the first parts of the artifact were swept once");
 	is_whole(s, &art, "  and whole");
-	is_int(count(dir, LITTER), 0, "  with no litter");
+	is_int(count(dir, LITTER), 0,
+	       "an artifact swept during the write leaves no litter");
 	change(dir, "DROP TRIGGER sweeps ON artifact_chunk; DROP TABLE once");
 	help_clear(&a);
 }
@@ -245,24 +251,27 @@ static void test_full(const char *dir, struct store *s,
 		    " RETURN new; END$$; CREATE TRIGGER full_disk BEFORE INSERT"
 		    " ON artifact_chunk FOR EACH ROW EXECUTE FUNCTION"
 		    " full_disk()");
-	is_int(put(s, dir, &art, &a), -ENOSPC, "a full disk refuses it");
+	is_int(put(s, dir, &art, &a), -ENOSPC,
+	       "an artifact on a full disk is refused");
 	ok(strstr(a.errmsg, "could not extend file") != NULL &&
 	       strstr(a.errmsg, "free space") != NULL,
-	   "in words");
+	   "the error of a full disk has the cause and the remedy");
 	is_int(help_read(s, &a, "alice", art.id, 0, 1), -ENOENT,
-	       "nothing is seen of it");
-	is_int(count(dir, LITTER), 1, "what was written is known for litter");
+	       "an artifact refused for a full disk is unknown");
+	is_int(count(dir, LITTER), 1, "the written parts are known as litter");
 	change(dir, "DROP TRIGGER full_disk ON artifact_chunk;"
 		    " UPDATE artifact_litter SET since_ms = 0");
 	store_sweep(s, clock_wall_ms());
-	is_int(help_put(s, run, STORE_SYNC), 0, "others go on");
+	is_int(help_put(s, run, STORE_SYNC), 0,
+	       "other writes go on after the full disk");
 	help_swept(s);
-	is_int(count(dir, PARTS), before, "and the sweep takes it away");
-	is_int(count(dir, LITTER), 0, "to the last part");
+	is_int(count(dir, PARTS), before,
+	       "the sweep removes the written parts");
+	is_int(count(dir, LITTER), 0, "the sweep leaves no litter");
 	help_clear(&a);
 }
 
-/* What another node began, and what it does. */
+/* Parts which another node began to write, with the node alive and dead. */
 static void test_strays(const char *dir, struct store *s)
 {
 	long long before = count(dir, PARTS);
@@ -280,11 +289,12 @@ static void test_strays(const char *dir, struct store *s)
 	is_int(count(dir, PARTS), before + 70,
 	       "parts that a dead node left are swept");
 	is_int(count(dir, PARTS " WHERE id = 'art_lives'"), 70,
-	       "those that another is writing stay");
+	       "parts of a living node stay");
 	change(dir, "DELETE FROM node WHERE id = 'inst_lives'");
 	store_sweep(s, clock_wall_ms());
 	help_swept(s);
-	is_int(count(dir, PARTS), before, "until that is dead");
+	is_int(count(dir, PARTS), before,
+	       "parts of a node which died later are swept");
 }
 
 static void test_end(const char *dir, struct store *s, struct store_run *run)
@@ -293,23 +303,23 @@ static void test_end(const char *dir, struct store *s, struct store_run *run)
 
 	run->status = STORE_SUCCEEDED;
 	run->finished_ms = 5;
-	is_int(help_put(s, run, STORE_SYNC), 0, "their run ends");
+	is_int(help_put(s, run, STORE_SYNC), 0, "the artifacts' run ends");
 	store_delete_run(s, "alice", run->id, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.rc, 0, "and is deleted");
+	is_int(a.rc, 0, "the artifacts' run is deleted");
 	is_int(help_read(s, &a, "alice", run->id, 0, 1), -ENOENT,
-	       "with its artifacts");
+	       "the deleted run's artifacts are unknown");
 	store_sweep(s, clock_wall_ms());
 	help_swept(s);
-	is_int(count(dir, PARTS), 0, "and all of their parts");
+	is_int(count(dir, PARTS), 0, "all parts are swept");
 	store_usage(s, "alice", help_done, &a);
 	a.calls = 0;
 	help_wait(s, &a);
-	is_int(a.artifact_bytes, 0, "none of which counts any more");
+	is_int(a.artifact_bytes, 0, "no bytes of artifacts are counted");
 	help_clear(&a);
 }
 
-/* The server is told to end while one is being written. */
+/* The server stops during the write of an artifact. */
 static void test_stop(const char *dir, const struct store_run *run)
 {
 	struct store *s = start(dir, "inst_b");
@@ -319,7 +329,7 @@ static void test_stop(const char *dir, const struct store_run *run)
 
 	store_put_artifact(s, &art, tmp, STORE_SYNC, help_done, &a);
 	store_stop(s, HELP_WAIT_MS);
-	is_int(a.rc, 0, "one that is being written is, before the end");
+	is_int(a.rc, 0, "a stop waits for the artifact being written");
 	s = start(dir, "inst_c");
 	is_whole(s, &art, "and is there afterwards");
 	store_stop(s, HELP_WAIT_MS);
@@ -339,7 +349,8 @@ int main(void)
 	}
 	dir = help_dir();
 	s = start(dir, "inst_a");
-	is_int(help_put(s, &run, STORE_SYNC), 0, "a run");
+	is_int(help_put(s, &run, STORE_SYNC), 0,
+	       "a run for the artifacts is stored");
 	test_large(dir, s, &run);
 	test_small(dir, s, &run);
 	test_cut(dir, s, &run);

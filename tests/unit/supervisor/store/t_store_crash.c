@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What outlives a supervisor, and who takes it over, once. */
+/*
+ * Rows which survive the death of a supervisor, and the one instance which takes the
+ * rows over.
+ */
 #include "supervisor/store/store.h"
 
 #include <signal.h>
@@ -14,9 +17,9 @@
 #define KILLS 12
 #define IN_FLIGHT 24
 
-static size_t in_flight; /* promises of this child that are not yet kept */
+static size_t in_flight; /* deferred writes of this child in progress */
 
-struct receipt { /* what the child was told is durable */
+struct receipt { /* a write reported as durable to the child */
 	char id[ID_SIZE];
 	enum store_status status;
 };
@@ -81,7 +84,9 @@ static void write_for_ever(const char *dir, const char *instance, int out)
 	}
 }
 
-/* The same of ends alone, few at a time, which are staged; now and then one is read. */
+/*
+ * Write ends alone, few at a time, so the ends are staged; now and then read one.
+ */
 static void end_for_ever(const char *dir, const char *instance, int out)
 {
 	struct store *s = store_start(dir, instance);
@@ -103,7 +108,9 @@ static void end_for_ever(const char *dir, const char *instance, int out)
 	}
 }
 
-/* Read N receipts, kill the writer, read what it had said by then. */
+/*
+ * Read N receipts, kill the writer, and read the receipts written before the kill.
+ */
 static size_t kill_after(pid_t pid, int in, size_t n, struct receipt *got,
 			 size_t max)
 {
@@ -136,7 +143,10 @@ static long count_files(const char *dir)
 	return n;
 }
 
-/* As after a while: where several write, a fresh file has its row to come. */
+/*
+ * Make all files look old: with several writers, the row of a fresh file may be on its
+ * way.
+ */
 static void age_all(const char *dir)
 {
 	char *cmd = xasprintf("find '%s/artifacts' -type f"
@@ -205,9 +215,11 @@ static void test_kill(const char *dir)
 	help_wait(s, &a);
 	is_int(a.rc, 0, "a survivor recovers");
 	interrupted = a.interrupted;
-	is_int(count(s, STORE_RUNNING), 0, "then no run is running");
-	is_int(count(s, STORE_FAILED), interrupted, "those that were, failed");
-	is_int(lost_of(s, got, n), 0, "those that had ended are as they were");
+	is_int(count(s, STORE_RUNNING), 0,
+	       "no run is running after the recovery");
+	is_int(count(s, STORE_FAILED), interrupted,
+	       "the running runs have failed");
+	is_int(lost_of(s, got, n), 0, "the ended runs are unchanged");
 	help_clear(&a);
 	store_usage(s, "alice", help_done, &a);
 	help_wait(s, &a);
@@ -222,7 +234,7 @@ static void test_kill(const char *dir)
 	free(got);
 }
 
-/* A dead supervisor's leavings, made by a child that is killed. */
+/* The rows and files of a dead supervisor, made by a killed child. */
 struct dead {
 	struct store_run queued[3];
 	struct store_run running;
@@ -265,7 +277,7 @@ static struct dead make_dead(void)
 	return d;
 }
 
-/* The child lives until it is killed by the caller. */
+/* Start the child, which lives until the caller kills the child. */
 static pid_t start_dead(const char *dir, const struct dead *d)
 {
 	int fds[2];
@@ -284,13 +296,13 @@ static pid_t start_dead(const char *dir, const struct dead *d)
 
 static void check_claim(const struct answer *a, const struct dead *d)
 {
-	is_int(a->rc, 0, "when it has died, it does");
+	is_int(a->rc, 0, "the recovery after a death succeeds");
 	is_int(a->interrupted, 1, "one run was interrupted");
-	is_int(a->n, 3, "what was queued comes back");
+	is_int(a->n, 3, "queued runs are claimed");
 	ok(strcmp(a->ids[0], d->queued[0].id) == 0 &&
 	       strcmp(a->ids[2], d->queued[2].id) == 0,
-	   "oldest first");
-	is_str(a->inputs, d->queued[2].inputs, "with its inputs");
+	   "queued runs are claimed oldest first");
+	is_str(a->inputs, d->queued[2].inputs, "a claimed run has the inputs");
 }
 
 static void check_interrupted(struct store *s, const struct dead *d,
@@ -302,20 +314,26 @@ static void check_interrupted(struct store *s, const struct dead *d,
 
 	help_get(s, &a, "alice", d->running.id);
 	is_int(a.status[0], STORE_FAILED, "the interrupted run has failed");
-	ok(a.view == NULL && a.inputs == NULL, "without a view");
+	ok(a.view == NULL && a.inputs == NULL,
+	   "an interrupted run has neither view nor inputs");
 	ok(a.updated_ms >= before && a.updated_ms <= now &&
 	       a.finished_ms == a.updated_ms,
-	   "just now");
-	is_int(a.expires_ms, a.finished_ms + day, "and is kept for a day");
+	   "an interrupted run ended at the recovery");
+	is_int(a.expires_ms, a.finished_ms + day,
+	       "an interrupted run is kept for a day");
 	help_read(s, &a, "alice", d->art.id, 0, 9);
-	is_int(a.rc, 0, "its artifact can be read");
-	ok(a.artifact_expires_ms >= before + day, "for as long");
+	is_int(a.rc, 0, "the artifact of an interrupted run can be read");
+	ok(a.artifact_expires_ms >= before + day,
+	   "the artifact of an interrupted run is kept for a day");
 	help_get(s, &a, "alice", d->ended.id);
-	is_int(a.status[0], STORE_SUCCEEDED, "what had ended stays");
+	is_int(a.status[0], STORE_SUCCEEDED, "an ended run is unchanged");
 	help_clear(&a);
 }
 
-/* PATH, the caller's no more: where several write, a fresh one has its row to come. */
+/*
+ * Make PATH look old, and free PATH: with several writers, a fresh file's row may be on
+ * its way.
+ */
 static void age(char *path)
 {
 	const struct timespec then = {.tv_sec = time(NULL) - 2 * 3600};
@@ -337,11 +355,13 @@ static void test_recover(const char *dir)
 
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.interrupted + a.n, 0, "nobody takes over from the living");
-	ok(help_exists(dir, "instances/inst_dead"), "whose file stays");
+	is_int(a.interrupted + a.n, 0,
+	       "the runs of a living instance are not taken over");
+	ok(help_exists(dir, "instances/inst_dead"),
+	   "the file of a living instance stays");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* a file that was named, but whose row never came; an empty folder */
+	/* a named file without a row; an empty folder */
 	path = xasprintf("%s/artifacts/%s", dir, d.running.id);
 	age(help_file(path, "art_stray", "x"));
 	free(path);
@@ -354,24 +374,28 @@ static void test_recover(const char *dir)
 	help_claim(s, &a);
 	check_claim(&a, &d);
 	check_interrupted(s, &d, before);
-	ok(!help_exists(dir, "instances/inst_dead"), "the dead are buried");
-	ok(!help_exists(dir, "artifacts/run_empty"), "an empty folder goes");
-	is_int(count_files(dir), 1, "so do strays and half-made blobs");
+	ok(!help_exists(dir, "instances/inst_dead"),
+	   "the file of a dead instance is removed");
+	ok(!help_exists(dir, "artifacts/run_empty"),
+	   "an empty folder is removed");
+	is_int(count_files(dir), 1,
+	       "files without rows and temporary files are removed");
 	store_stop(s, 10000);
 
-	/* inst_b is gone, in good order, with three queued runs of its own */
+	/* inst_b has stopped in order, with three queued runs */
 	s = store_start(dir, "inst_c");
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
 	help_claim(s, &a);
-	is_int(a.n, 3, "what it had claimed goes on to the next");
+	is_int(a.n, 3,
+	       "queued runs of a stopped instance go to the next instance");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(path);
 }
 
-/* Two survivors of one death, at once: each run goes to one of them. */
+/* Two survivors of one death recover at once: each run goes to one survivor. */
 static void test_race(const char *dir)
 {
 	int twice = 0, none = 0;
@@ -397,7 +421,7 @@ static void test_race(const char *dir)
 		help_claim(s[1], &a[1]);
 		twice += a[0].interrupted + a[1].interrupted > 1;
 		none += a[0].interrupted + a[1].interrupted < 1;
-		/* what is queued is ended, lest the next round finds it */
+		/* end the queued runs, since the next round would claim the runs */
 		for (size_t k = 0; k < 3; k++) {
 			d.queued[k].status = STORE_CANCELED;
 			help_put(s[0], &d.queued[k], STORE_DEFERRED);
@@ -410,7 +434,7 @@ static void test_race(const char *dir)
 		help_clear(&a[1]);
 	}
 	is_int(twice, 0, "of two survivors, never both claim a run");
-	is_int(none, 0, "and never neither does");
+	is_int(none, 0, "one of two survivors claims the run");
 }
 
 static void test_same_instance(const char *dir)
@@ -434,7 +458,7 @@ static void test_same_instance(const char *dir)
 	free(path);
 }
 
-/* What runs, and is to be tried again, is left with its options. */
+/* Running runs which are to be tried again are left with the options. */
 static void test_resumed(const char *dir)
 {
 	struct store *s = store_start(dir, "inst_old");
@@ -453,20 +477,23 @@ static void test_resumed(const char *dir)
 			NULL, NULL);
 	store_recover_begun(s, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.n, 0, "who takes only what had begun leaves it");
-	is_int(a.interrupted, 2, "but for what was to be cancelled");
+	is_int(a.n, 0,
+	       "a recovery of begun runs claims no run to be tried again");
+	is_int(a.interrupted, 2,
+	       "a recovery of begun runs cancels the cancelled runs");
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
 	help_claim(s, &a);
 	is_int(a.n, 1, "a run that is to be tried again comes back");
-	is_str(a.ids[0], again[0].id, "by its id");
-	is_int(a.status[0], STORE_QUEUED, "queued");
-	is_str(a.inputs, again[0].inputs, "with its inputs");
+	is_str(a.ids[0], again[0].id, "a claimed run has the id");
+	is_int(a.status[0], STORE_QUEUED, "a claimed run is queued");
+	is_str(a.inputs, again[0].inputs,
+	       "a run claimed for another try has the inputs");
 	for (size_t i = 1; i < ARRAY_LEN(again); i++) {
 		help_get(s, &a, "alice", again[i].id);
 		is_int(a.status[0], STORE_CANCELED,
-		       "and one that was to be cancelled is");
+		       "a cancelled run is canceled after the recovery");
 	}
 	store_stop(s, 10000);
 	help_clear(&a);

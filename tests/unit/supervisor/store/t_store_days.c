@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs on PostgreSQL are parted by the day: a day that has expired goes whole, what
- * is left of one goes row by row, and what is asked looks at few of them, by an index.
+ * In PostgreSQL, runs are partitioned by day: an expired day is dropped as a whole, the
+ * rest of a day is deleted row by row, and queries read few partitions, by an index.
  */
 #include "supervisor/store/postgres/store_postgres_schema.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -18,7 +18,7 @@
 	" AND d.from_id <= paddock_id(paddock_now())"                          \
 	" AND d.to_id > paddock_id(paddock_now())"
 
-/* One of REQUESTOR's that has ended, and expires at so many ms from now. */
+/* An ended run of REQUESTOR, with the expiry IN_MS from now. */
 static struct store_run ended(const char *requestor, int64_t in_ms)
 {
 	struct store_run run = help_run(requestor, STORE_SUCCEEDED);
@@ -72,32 +72,34 @@ static void test_whole(const char *dir)
 		     " SELECT 'art_gone', max(id), 'alice', 'n', 'a/b', '', 0,"
 		     " 1, 1, 1 FROM runs");
 	sweep(s, 3 * DAY_MS);
-	is_int(help_number(db, IS_THERE), 0, "when all have expired it goes");
+	is_int(help_number(db, IS_THERE), 0,
+	       "the partition of a day is dropped once all runs have expired");
 	is_int(help_number(db, "SELECT count(*) FROM runs"), 0,
-	       "with its rows");
+	       "no run is left after the drop");
 	is_int(help_number(db, "SELECT count(*) FROM artifacts"), 0,
-	       "and those of files that were gone already");
-	is_int(total_of(s, "alice"), 0, "which count no more");
+	       "no artifact's row is left after the drop");
+	is_int(total_of(s, "alice"), 0, "dropped runs are not counted");
 	store_usage(s, "alice", help_done, &a);
 	help_wait(s, &a);
-	is_int(a.row_bytes, 0, "nor take any room");
+	is_int(a.row_bytes, 0, "dropped runs use no bytes");
 	is_int(help_number(db, "SELECT sum(runs) FROM used"), 3,
-	       "what was used stays");
+	       "the number of used runs stays");
 	is_int(help_number(db, "SELECT sum(bytes) FROM used"), 0,
-	       "but for what was kept");
+	       "the bytes of used runs are freed");
 	run = ended("alice", 4 * DAY_MS);
 	run.idem_key = "k";
 	run.idem_digest = "d";
 	put(s, run);
-	is_int(help_get(s, &a, "alice", run.id), 0,
-	       "its key is free, and a row of that day is kept all the same");
+	is_int(
+	    help_get(s, &a, "alice", run.id), 0,
+	    "a dropped run's key is free, and a run of the day can be stored");
 	is_int(help_number(db, "SELECT count(*) FROM runs_rest"), 1,
 	       "among the rest");
 	sweep(s, 5 * DAY_MS);
 	is_int(help_number(db, "SELECT count(*) FROM runs"), 0,
-	       "from where it goes by itself");
+	       "a run outside of partitions is deleted by itself");
 	is_int(help_number(db, "SELECT count(*) FROM idem"), 0,
-	       "and its key as well");
+	       "the key of a deleted run is deleted");
 	help_close(db);
 	store_stop(s, 10000);
 	help_clear(&a);
@@ -114,8 +116,10 @@ static void test_waits(const char *dir)
 	is_int(total_of(s, "alice"), 2,
 	       "a run waits for the last of its day, for a day at most");
 	sweep(s, 2 * DAY_MS + 13 * HOUR_MS);
-	is_int(total_of(s, "alice"), 0, "and goes with it");
-	is_int(help_number(db, IS_THERE), 0, "and its part of the table");
+	is_int(total_of(s, "alice"), 0,
+	       "a run goes with the last run of the day");
+	is_int(help_number(db, IS_THERE), 0,
+	       "the partition is dropped with the last run");
 	help_close(db);
 	store_stop(s, 10000);
 }
@@ -132,7 +136,8 @@ static void test_rows(const char *dir)
 	sweep(s, 3 * DAY_MS);
 	is_int(total_of(s, "alice"), 2,
 	       "of a day that has others what expires goes by itself");
-	is_int(help_number(db, IS_THERE), 1, "and the others stay");
+	is_int(help_number(db, IS_THERE), 1,
+	       "runs without expiry stay in the partition");
 	sweep(s, 10 * DAY_MS);
 	is_int(total_of(s, "alice"), 1, "a run that goes on stays for good");
 	help_close(db);
@@ -141,7 +146,7 @@ static void test_rows(const char *dir)
 
 /* ---- plans ---- */
 
-/* Thirty days of runs, without what makes single ones slow. */
+/* Fill thirty days with runs, without the steps which make single runs slow. */
 static void fill(struct help_db *db)
 {
 	static const char runs[] =
@@ -159,7 +164,7 @@ static void fill(struct help_db *db)
 	    " SELECT requestor, template_id, status, count(*) FROM runs"
 	    " GROUP BY 1, 2, 3";
 	static const char *const steps[] = {
-	    "SET statement_timeout = 0", /* a busy machine takes its time */
+	    "SET statement_timeout = 0", /* a busy machine needs time */
 	    "UPDATE day SET to_ms = 0",
 	    "SELECT paddock_make_days(paddock_now() - 28 * 86400000::bigint)",
 	    "SELECT paddock_make_days(paddock_now() - 24 * 86400000::bigint)",
@@ -209,7 +214,7 @@ static size_t count(const char *text, const char *what)
 static void test_plans(const char *dir)
 {
 	static char plan[PLAN_SIZE], since[ID_SIZE + 2];
-	/* with ?6 as it is for the first look of a list */
+	/* with ?6 as in the first query of a list */
 	static const char *const list[] = {"'alice'", "'a'", "20", "0",
 					   "3",	      since, "'~'"};
 	static const char *const tasks[] = {"'alice'", "'~'", "1", "20", since};
@@ -222,7 +227,7 @@ static void test_plans(const char *dir)
 		const char *name;
 		const char *const *values;
 		size_t parts; /* at most */
-		bool few;     /* so they may be sorted */
+		bool few;     /* few rows, so a sort is allowed */
 	} asked[] = {
 	    {STMT_LIST_ANY, "a page", list, 6, false},
 	    {STMT_LIST_ENDED, "a page of a status", list, 6, false},
@@ -244,9 +249,10 @@ static void test_plans(const char *dir)
 	struct help_db *db = help_open(dir);
 	char id[ID_SIZE];
 
-	is_int(total_of(s, "alice"), 0, "there is nothing yet");
+	is_int(total_of(s, "alice"), 0, "there is no run at first");
 	fill(db);
-	is_int(total_of(s, "alice"), 30000, "there are 30,000 in thirty days");
+	is_int(total_of(s, "alice"), 30000,
+	       "there are 30,000 runs in thirty days");
 	id_since(id, "run", clock_wall_ms() - DAY_MS);
 	snprintf(since, sizeof(since), "'%s'", id);
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs deleted before they expire: one, or those of a time; whose, and with what. */
+/*
+ * Runs deleted before the expiry: one run, or the runs of a time; the owner, and the
+ * deleted rows and files.
+ */
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
 enum { SIZE = 10 };
 
-/* What deleting was told, with where to go on. */
+/* The answer of a deletion, with the place to continue. */
 struct deleted {
 	struct answer a;
 	char next[ID_SIZE];
@@ -32,7 +35,9 @@ static int delete_one(struct store *s, const char *requestor, const char *id)
 	return rc;
 }
 
-/* All of F that ended before BEFORE_MS, step by step: how many; *STEPS. */
+/*
+ * Delete all runs of F which ended before BEFORE_MS, step by step: the count; *STEPS.
+ */
 static int64_t delete_all(struct store *s, struct store_filter f,
 			  int64_t before_ms, int *steps)
 {
@@ -50,7 +55,7 @@ static int64_t delete_all(struct store *s, struct store_filter f,
 		n += d.a.total;
 		++*steps;
 	} while (d.a.rc == 0 && d.next[0] != '\0');
-	is_int(d.a.rc, 0, "deleting succeeds");
+	is_int(d.a.rc, 0, "each step of a deletion succeeds");
 	return n;
 }
 
@@ -103,23 +108,25 @@ static void test_one(const char *dir, struct store *s)
 	run.finished_ms = 50;
 	run.expires_ms = INT64_MAX;
 	help_put(s, &run, STORE_SYNC);
-	is_int(delete_one(s, "bob", run.id), -ENOENT, "nor is another's");
+	is_int(delete_one(s, "bob", run.id), -ENOENT,
+	       "another requestor's run is not deleted");
 	is_int(delete_one(s, "alice", "run_none"), -ENOENT,
-	       "one that there is not is unknown");
-	is_int(help_get(s, &a, "alice", run.id), 0, "so it is still there");
-	is_int(delete_one(s, "alice", run.id), 0, "one that has ended goes");
+	       "an unknown run is not deleted");
+	is_int(help_get(s, &a, "alice", run.id), 0,
+	       "the run is still there after refused deletions");
+	is_int(delete_one(s, "alice", run.id), 0, "an ended run is deleted");
 	is_int(help_get(s, &a, "alice", run.id), -ENOENT,
-	       "and is unknown then");
+	       "a deleted run is unknown");
 	is_int(help_read(s, &a, "alice", art.id, 0, 1), -ENOENT,
-	       "with its artifact");
-	ok(!help_exists(dir, files), "and the file");
-	is_int(bytes_of(s, "alice"), 0, "which are nobody's account any more");
-	is_int(left(s, "alice", -1), 0, "and are not counted");
+	       "a deleted run's artifact is unknown");
+	ok(!help_exists(dir, files), "a deleted run's file is removed");
+	is_int(bytes_of(s, "alice"), 0, "a deleted run's bytes do not count");
+	is_int(left(s, "alice", -1), 0, "a deleted run is not listed");
 	help_clear(&a);
 	free(files);
 }
 
-/* Whose key another run may have then. */
+/* After the deletion of a run, a new run may take the key. */
 static void test_key(struct store *s)
 {
 	struct store_run one = help_run("keyed", STORE_SUCCEEDED);
@@ -127,13 +134,15 @@ static void test_key(struct store *s)
 
 	one.idem_key = two.idem_key = "k";
 	one.idem_digest = two.idem_digest = "d";
-	is_int(help_put(s, &one, STORE_SYNC), 0, "a run with a key");
-	is_int(help_put(s, &two, STORE_SYNC), -EEXIST, "which it holds");
-	is_int(delete_one(s, "keyed", one.id), 0, "until it is deleted");
+	is_int(help_put(s, &one, STORE_SYNC), 0, "a run with a key is stored");
+	is_int(help_put(s, &two, STORE_SYNC), -EEXIST,
+	       "a second run with the key is refused");
+	is_int(delete_one(s, "keyed", one.id), 0,
+	       "the run with the key is deleted");
 	is_int(help_put(s, &two, STORE_SYNC), 0, "the key is free then");
 }
 
-/* COUNT of them, of TEMPLATE_ID, that ended at FINISHED_MS. */
+/* Store COUNT runs of TEMPLATE_ID which ended at FINISHED_MS. */
 static void put_runs(struct store *s, int count, const char *template_id,
 		     enum store_status status, int64_t finished_ms)
 {
@@ -160,28 +169,34 @@ static void test_many(struct store *s)
 	put_runs(s, 20, "b", STORE_SUCCEEDED, 100);
 	put_runs(s, 7, "b", STORE_FAILED, 100);
 	put_runs(s, 9, "b", STORE_FAILED, 200);
-	is_int(left(s, "many", -1), 337, "runs of many times");
+	is_int(left(s, "many", -1), 337, "runs of many times are stored");
 	is_int(delete_all(s, f, 100, &steps), 0,
-	       "what ended at that time has not ended before it");
+	       "a run which ended at the time is not deleted");
 	f.before = old.id;
-	is_int(delete_all(s, f, 201, &steps), 0, "nor is beyond the range");
+	is_int(delete_all(s, f, 201, &steps), 0,
+	       "a run beyond the range is not deleted");
 	f.before = NULL;
 	f.template_id = "b";
 	f.status = STORE_FAILED;
 	is_int(delete_all(s, f, 101, &steps), 7,
-	       "those of a template and a status");
+	       "runs of a template and a status are deleted");
 	f.status = -1;
-	is_int(delete_all(s, f, 101, &steps), 20, "those of a template");
-	is_int(left(s, "many", STORE_FAILED), 9, "others stay");
+	is_int(delete_all(s, f, 101, &steps), 20,
+	       "runs of a template are deleted");
+	is_int(left(s, "many", STORE_FAILED), 9,
+	       "runs of other templates stay");
 	f.template_id = NULL;
-	is_int(delete_all(s, f, INT64_MAX, &steps), 309, "all that ended");
-	ok(steps == 3, "in %d steps, between which others are served", steps);
-	is_int(left(s, "many", -1), 1, "what goes on stays");
-	is_int(left(s, "many", STORE_RUNNING), 1, "as it was");
-	is_int(left(s, "bob", -1), 1, "and so does what is another's");
+	is_int(delete_all(s, f, INT64_MAX, &steps), 309,
+	       "all ended runs are deleted");
+	ok(steps == 3,
+	   "a deletion takes %d steps, between which other requests are served",
+	   steps);
+	is_int(left(s, "many", -1), 1, "an open run stays");
+	is_int(left(s, "many", STORE_RUNNING), 1, "an open run stays running");
+	is_int(left(s, "bob", -1), 1, "another requestor's run stays");
 }
 
-/* A file that will not go: nobody may be told that it is gone. */
+/* A stuck file: the deletion of the run must not be reported as done. */
 static void test_stuck(const char *dir, struct store *s)
 {
 	struct store_run run = help_run("stuck", STORE_SUCCEEDED);
@@ -202,17 +217,22 @@ static void test_stuck(const char *dir, struct store *s)
 	    s, &(struct store_filter){.requestor = "stuck", .status = -1}, 200,
 	    on_deleted, &d);
 	help_wait(s, &d.a);
-	is_int(d.a.total, 0, "is not counted as gone");
-	is_int((int64_t)d.a.n, 1, "but told");
-	is_str(d.a.ids[0], run.id, "by its id");
-	is_int(help_get(s, &a, "stuck", run.id), 0, "and still there");
+	is_int(d.a.total, 0,
+	       "a run with a stuck file does not count as deleted");
+	is_int((int64_t)d.a.n, 1, "a run with a stuck file is reported");
+	is_str(d.a.ids[0], run.id, "a run with a stuck file is reported by id");
+	is_int(help_get(s, &a, "stuck", run.id), 0,
+	       "a run with a stuck file is still there");
 	rmdir(path);
-	is_int(delete_one(s, "stuck", run.id), 0, "until the file goes");
+	is_int(delete_one(s, "stuck", run.id), 0,
+	       "a run is deleted once the file can be removed");
 	help_clear(&a);
 	free(path);
 }
 
-/* A run has one of another's files: what was to be deleted goes by itself, once it ends. */
+/*
+ * A second run uses a file of the run: the deletion is done later, when the user ends.
+ */
 static void test_held(const char *dir, struct store *s)
 {
 	struct store_run run = help_run("held", STORE_SUCCEEDED);
@@ -227,10 +247,13 @@ static void test_held(const char *dir, struct store *s)
 	is_int(delete_one(s, "held", run.id), -EIO,
 	       "a run whose file another run has");
 	store_sweep(s, 200);
-	is_int(help_get(s, &a, "held", run.id), 0, "stays while it has that");
-	ok(store_release(s, art.id), "it was to go when that ended");
+	is_int(help_get(s, &a, "held", run.id), 0,
+	       "a run whose file is in use stays");
+	ok(store_release(s, art.id),
+	   "a run to be deleted waits for the user of its file");
 	store_sweep(s, 200);
-	is_int(help_get(s, &a, "held", run.id), -ENOENT, "and goes by itself");
+	is_int(help_get(s, &a, "held", run.id), -ENOENT,
+	       "a run to be deleted is deleted after the end of the user");
 	help_clear(&a);
 }
 
@@ -257,20 +280,21 @@ static void test_behind(const char *dir, struct store *s)
 		store_expire_artifacts(s, art[i].run_id, 110);
 	store_sweep(s, 200);
 	for (int i = 0; i < LOOKS;
-	     i++) /* a sweep is in steps, each after these */
+	     i++) /* the sweep makes one step after each read */
 		rc = help_get(s, &a, "behind", run.id);
-	is_int(rc, -ENOENT, "what is behind files that will not go expires");
-	is_int(left(s, "behind", -1), STUCK, "these stay");
+	is_int(rc, -ENOENT, "a run behind stuck files is deleted");
+	is_int(left(s, "behind", -1), STUCK, "runs with stuck files stay");
 	for (int i = 0; i < STUCK; i++)
 		store_release(s, art[i].id);
 	store_sweep(s, 200);
 	for (int i = 0; i < LOOKS && left(s, "behind", -1) > 0; i++)
 		;
-	is_int(left(s, "behind", -1), 0, "until they may go");
+	is_int(left(s, "behind", -1), 0,
+	       "runs are deleted once the files can be removed");
 	help_clear(&a);
 }
 
-/* How often the log says that a file would not go, while LOOKS are asked for. */
+/* The number of log lines about a stuck file during LOOKS reads. */
 static int tries(const char *dir, struct store *s, int looks)
 {
 	char *path = xasprintf("%s/log", dir), line[1024];
@@ -294,7 +318,9 @@ static int tries(const char *dir, struct store *s, int looks)
 	return n;
 }
 
-/* As many as a sweep looks at will not go: it does not try them again and again. */
+/*
+ * A full batch of a sweep is stuck: the sweep must not try the files again and again.
+ */
 static void test_spin(const char *dir, struct store *s)
 {
 	enum { STUCK = 128, LOOKS = 50 };
@@ -327,7 +353,7 @@ int main(void)
 	test_key(s);
 	test_many(s);
 	test_stuck(dir, s);
-	if (!help_is_postgres()) { /* its files are rows */
+	if (!help_is_postgres()) { /* in PostgreSQL, files are rows */
 		test_held(dir, s);
 		test_behind(dir, s);
 		test_spin(dir, s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store when the world fails it: no room, no right, no sense. */
+/* The store under failures: a full disk, missing rights, damaged files. */
 #include "supervisor/store/store.h"
 
 #include <sched.h>
@@ -22,18 +22,21 @@ static void test_not_a_folder(const char *dir)
 	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
 	is_int(help_put(s, &run, STORE_DEFERRED), -ENOTDIR,
 	       "a state folder that is a file fails what is asked");
-	is_int(help_get(s, &a, "alice", run.id), -ENOTDIR, "reads too");
+	is_int(help_get(s, &a, "alice", run.id), -ENOTDIR,
+	       "a state folder which is a file fails a read");
 	ok(strstr(a.errmsg, file) != NULL &&
 	       strstr(a.errmsg, "state_dir") != NULL,
 	   "naming the path and the remedy");
 	ok(store_failing(s) != NULL && strstr(store_failing(s), file) != NULL,
 	   "the store knows that it is sick");
-	is_int(retry.calls, 0, "what was promised waits");
+	is_int(retry.calls, 0, "a promised write waits while the store fails");
 	unlink(file);
 	help_wait(s, &retry);
-	is_int(retry.rc, 0, "and is written as soon as it can be");
-	is_str(store_failing(s), NULL, "then the store is well");
-	is_int(help_get(s, &a, "alice", run.id), 0, "and the run is there");
+	is_int(retry.rc, 0, "a promised write is written once the store works");
+	is_str(store_failing(s), NULL,
+	       "the store has no failure after the repair");
+	is_int(help_get(s, &a, "alice", run.id), 0,
+	       "the run promised during the failure is there");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(file);
@@ -53,15 +56,17 @@ static void test_give_up(const char *dir)
 	store_expire_artifacts(s, run.id, 1);
 	store_stop(s, 0);
 	is_int(a.rc, -ECANCELED, "to stop in time is to give up a promise");
-	ok(strstr(a.errmsg, "stopped") != NULL, "and to say so");
-	is_int(b.rc, -ECANCELED, "an artifact's too");
-	ok(access(tmp, F_OK) != 0, "whose blob goes");
+	ok(strstr(a.errmsg, "stopped") != NULL,
+	   "the given-up write's text tells of the stop");
+	is_int(b.rc, -ECANCELED, "a promised artifact is given up at the stop");
+	ok(access(tmp, F_OK) != 0,
+	   "the given-up artifact's temporary file is removed");
 	unlink(file);
 	free(file);
 	free(tmp);
 }
 
-/* In a child that is not root, who is refused nothing. */
+/* Runs in a child without root's rights, since root may read all files. */
 static int unreadable(const char *dir)
 {
 	struct store *s;
@@ -112,13 +117,15 @@ static void test_damaged(const char *dir)
 	       "a damaged database is told from a full disk");
 	ok(strstr(a.errmsg, path) != NULL &&
 	       strstr(a.errmsg, "restore") != NULL,
-	   "and what to do is said");
-	is_int(rename(path, away), 0, "it is moved away");
+	   "the error of a damaged database names path and remedy");
+	is_int(rename(path, away), 0, "the damaged database is moved away");
 	help_wait(s, &retry);
-	is_int(retry.rc, 0, "then what was promised is written to a new one");
+	is_int(retry.rc, 0, "a promised write goes to a new database");
 	unlink(path);
-	is_int(help_put(s, &run, STORE_SYNC), 0, "when the file vanishes,");
-	ok(access(path, F_OK) == 0, "another is made: none writes to the void");
+	is_int(help_put(s, &run, STORE_SYNC), 0,
+	       "a write after the file vanished succeeds");
+	ok(access(path, F_OK) == 0,
+	   "a new file is made after the file vanished");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(away);
@@ -126,7 +133,7 @@ static void test_damaged(const char *dir)
 	free(state);
 }
 
-/* One artifact cannot be filed: it alone waits, whatever the others do. */
+/* A failing artifact must wait alone, while other writes go on. */
 static void test_isolated(const char *dir)
 {
 	char *state = xasprintf("%s/isolated", dir), *tmp, *block;
@@ -138,23 +145,27 @@ static void test_isolated(const char *dir)
 
 	help_put(s, &run, STORE_SYNC);
 	tmp = help_file(dir, "blob", "x");
-	/* the folder's place is taken by a file; a link that leads nowhere
-	   would be an error of its own kind */
+	/*
+	 * a file takes the place of the folder; a dangling link would be an error of
+	 * another kind
+	 */
 	block = xasprintf("%s/artifacts", state);
 	mkdir(block, 0700);
 	free(block);
 	block = xasprintf("%s/artifacts/%s", state, run.id);
-	is_int(symlink("/proc/self/mem/none", block), 0, "a trap is set");
+	is_int(symlink("/proc/self/mem/none", block), 0,
+	       "a link makes the artifact's write fail");
 	id_new(gone.id, "art");
 	store_put_artifact(s, &art, tmp, STORE_DEFERRED, help_done, &stuck);
 	store_put_artifact(s, &gone, "/nonexistent/blob", STORE_RETRY,
 			   help_done, &lost);
 	is_int(help_put(s, &next, STORE_SYNC), 0,
-	       "others' writes pass an artifact that fails");
+	       "other writes pass a failing artifact");
 	help_wait(s, &stuck);
 	help_wait(s, &lost);
-	ok(stuck.rc != 0, "which hears of it");
-	ok(access(tmp, F_OK) != 0, "its blob is gone");
+	ok(stuck.rc != 0, "a failing artifact's error is reported");
+	ok(access(tmp, F_OK) != 0,
+	   "a failing artifact's temporary file is removed");
 	is_int(lost.rc, -ENOENT, "a promise without a blob is not repeated");
 	is_int(help_get(s, &a, "alice", next.id), 0, "the others are there");
 	unlink(block);
@@ -165,7 +176,7 @@ static void test_isolated(const char *dir)
 	free(state);
 }
 
-/* Our own small file system, seen by this process alone. */
+/* Mount a small file system which this process alone sees. */
 static bool mount_tmpfs(const char *at)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
@@ -173,7 +184,7 @@ static bool mount_tmpfs(const char *at)
 	       mount("tmpfs", at, "tmpfs", 0, FULL_BYTES) == 0;
 }
 
-/* Fill what is left; the file's path. */
+/* Fill the rest of the disk; the path of the file. */
 static char *fill_disk(const char *dir)
 {
 	char *path = xasprintf("%s/ballast", dir);
@@ -203,7 +214,9 @@ static struct store_run big_run(void)
 	return run;
 }
 
-/* One of a RUN that has ended; *FILE, the caller's, is where it lies. */
+/*
+ * An artifact of the ended RUN; *FILE is the path of its file, freed by the caller.
+ */
 static struct store_artifact kept_artifact(struct store *s, const char *dir,
 					   const struct store_run *run,
 					   char **file)
@@ -245,32 +258,34 @@ static void test_full(const char *dir)
 	struct store_artifact art;
 	char *ballast, *file;
 
-	is_int(help_put(s, &first, STORE_SYNC), 0, "there is room at first");
+	is_int(help_put(s, &first, STORE_SYNC), 0,
+	       "a write with enough room succeeds");
 	art = kept_artifact(s, dir, &ended, &file);
 	ballast = fill_disk(dir);
 	is_int(delete_run(s, &ended), -ENOSPC,
 	       "a full disk fails a deletion, too");
-	ok(access(file, F_OK) == 0, "which has removed no file then");
+	ok(access(file, F_OK) == 0, "a failed deletion removes no file");
 	is_int(help_read(s, &a, "alice", art.id, 0, 1), 0,
-	       "so that its artifact is as it was");
+	       "the artifact is readable after a failed deletion");
 	store_put_run(s, &big, STORE_RETRY, help_done, &retry[0]);
 	is_int(help_put(s, &now, STORE_SYNC), -ENOSPC,
 	       "a full disk fails what was asked");
 	ok(store_failing(s) != NULL &&
 	       strstr(store_failing(s), "free space") != NULL,
-	   "which says how to mend it");
+	   "the failure of a full disk names the remedy");
 	is_int(help_get(s, &a, "alice", first.id), 0,
 	       "reads are served meanwhile");
 	is_int(help_get(s, &a, "alice", now.id), -ENOENT,
-	       "what failed is not there");
-	big.status = STORE_FAILED; /* the same row: the later must win */
+	       "a failed write is not stored");
+	big.status = STORE_FAILED; /* the same row: the later write must win */
 	store_put_run(s, &big, STORE_RETRY, help_done, &retry[1]);
 	store_put_run(s, &now, STORE_RETRY, help_done, &retry[2]);
-	is_int(help_get(s, &a, "alice", big.id), -ENOENT, "still no room");
-	is_int(retry[0].calls, 0, "promises wait");
+	is_int(help_get(s, &a, "alice", big.id), -ENOENT,
+	       "a promised write waits for room");
+	is_int(retry[0].calls, 0, "promised writes wait for room");
 	unlink(ballast);
-	is_int(delete_run(s, &ended), 0, "with room again it is deleted");
-	ok(access(file, F_OK) != 0, "with its file");
+	is_int(delete_run(s, &ended), 0, "a run is deleted with room again");
+	ok(access(file, F_OK) != 0, "the file is removed with room again");
 	free(file);
 	for (int i = 0; i < 3; i++) {
 		help_wait(s, &retry[i]);
@@ -278,16 +293,17 @@ static void test_full(const char *dir)
 		       i);
 	}
 	ok(retry[0].order < retry[1].order && retry[1].order < retry[2].order,
-	   "in their order");
+	   "promised writes are done in order");
 	help_get(s, &a, "alice", big.id);
-	is_int(a.status[0], STORE_FAILED, "so the later state is what stays");
+	is_int(a.status[0], STORE_FAILED,
+	       "the later state of a run is stored last");
 	is_str(store_failing(s), NULL, "the store is well again");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(ballast);
 }
 
-/* A write that has no room must not come after a later one that had. */
+/* A write without room must not be done after a later write with room. */
 static void test_overtaking(const char *dir)
 {
 	static char view[400000];
@@ -300,7 +316,7 @@ static void test_overtaking(const char *dir)
 	help_put(s, &run, STORE_SYNC);
 	ballast = fill_disk(dir);
 	is_int(truncate(ballast, file_size(ballast) - 150000), 0,
-	       "there is a little room");
+	       "a little room is made");
 	hold = help_hold(dir, s);
 	memset(view, 'v', sizeof(view) - 1);
 	run.view = view;
@@ -318,7 +334,7 @@ static void test_overtaking(const char *dir)
 	ok(retry[0].order < retry[1].order,
 	   "a small write waits for a big one");
 	help_get(s, &a, "alice", run.id);
-	is_str(a.view, "{}", "so the last to be asked is what stays");
+	is_str(a.view, "{}", "the last write of a row is stored last");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(ballast);
@@ -345,9 +361,11 @@ static void test_full_artifact(const char *dir)
 					(char)('0' + i % 10), '\0'},
 			       ""));
 	store_put_artifact(s, &art, tmp, STORE_RETRY, help_done, &retry);
-	is_int(help_get(s, &a, "alice", run.id), 0, "a read goes through");
+	is_int(help_get(s, &a, "alice", run.id), 0,
+	       "a read on a full disk succeeds");
 	is_int(retry.calls, 0, "an artifact that cannot be filed waits");
-	ok(access(tmp, F_OK) == 0, "its blob is kept");
+	ok(access(tmp, F_OK) == 0,
+	   "the temporary file of a waiting artifact is kept");
 	for (int i = 0; i < 200; i++) {
 		char *path = xasprintf("%s/i%03d", dir, i);
 
@@ -356,9 +374,11 @@ static void test_full_artifact(const char *dir)
 	}
 	unlink(ballast);
 	help_wait(s, &retry);
-	is_int(retry.rc, 0, "until there is room");
-	ok(access(tmp, F_OK) != 0, "then the blob has moved");
-	is_int(help_read(s, &a, "alice", art.id, 0, 1), 0, "and can be read");
+	is_int(retry.rc, 0, "a waiting artifact is stored once there is room");
+	ok(access(tmp, F_OK) != 0,
+	   "the temporary file of a stored artifact is moved");
+	is_int(help_read(s, &a, "alice", art.id, 0, 1), 0,
+	       "a stored artifact can be read");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(ballast);
@@ -375,14 +395,18 @@ static void test_read_only(const char *dir)
 	store_put_run(s, &run, STORE_RETRY, help_done, &retry);
 	is_int(help_put(s, &run, STORE_SYNC), -EROFS,
 	       "a read-only file system fails what was asked");
-	is_int(retry.calls, 0, "and lets promises wait");
+	is_int(retry.calls, 0,
+	       "a promised write waits on a read-only file system");
 	mount(NULL, dir, NULL, MS_REMOUNT, NULL);
 	help_wait(s, &retry);
-	is_int(retry.rc, 0, "until it is mounted writable");
+	is_int(retry.rc, 0,
+	       "a promised write is done once the file system is writable");
 	store_stop(s, 10000);
 }
 
-/* Another process holds the lock: reads go on, and are no sign that writes do. */
+/*
+ * A second process holds the lock: reads go on, and do not show that writes work.
+ */
 static void test_held(const char *dir)
 {
 	struct store *s = store_start(dir, "inst_h");
@@ -395,16 +419,18 @@ static void test_held(const char *dir)
 	is_int(help_put(s, &run, STORE_SYNC), -EBUSY, "another holds its lock");
 	ok(store_failing(s) != NULL, "the store fails");
 	is_int(help_get(s, &a, "alice", run.id), 0, "a read goes through");
-	ok(store_failing(s) != NULL, "the store fails still");
+	ok(store_failing(s) != NULL, "the store still fails after a read");
 	store_probe(s, help_done, &probe[0]);
 	help_wait(s, &probe[0]);
-	is_int(probe[0].rc, -EBUSY, "who tries finds that it does");
-	ok(store_failing(s) != NULL, "and it is known");
+	is_int(probe[0].rc, -EBUSY, "a probe of a locked database fails");
+	ok(store_failing(s) != NULL,
+	   "the store is known to fail after the probe");
 	help_unlock(lock);
 	store_probe(s, help_done, &probe[1]);
 	help_wait(s, &probe[1]);
 	is_int(probe[1].rc, 0, "with the lock free, who tries finds it well");
-	is_str(store_failing(s), NULL, "and that is known, too");
+	is_str(store_failing(s), NULL,
+	       "the store is known to work after a good probe");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
@@ -414,7 +440,7 @@ int main(void)
 	char *dir = help_dir(), *disk = xasprintf("%s/disk", dir);
 
 	log_set_level(LOG_LEVEL_ERROR);
-	test_unreadable(dir); /* it forks: before there are threads */
+	test_unreadable(dir); /* forks, so runs before there are threads */
 	test_not_a_folder(dir);
 	test_give_up(dir);
 	if (help_is_postgres())
@@ -425,7 +451,8 @@ int main(void)
 	test_held(dir);
 	mkdir(disk, 0700);
 	if (mount_tmpfs(disk)) {
-		if (!help_is_postgres()) /* whose rows are not there */
+		/* in PostgreSQL, rows are on another disk */
+		if (!help_is_postgres())
 			test_full(disk);
 		test_overtaking(disk);
 		test_full_artifact(disk);

@@ -44,7 +44,7 @@ static void recover(struct store *s)
 	s->look_ms = 0; /* an hour has passed */
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.rc, 0, "a recovery");
+	is_int(a.rc, 0, "a recovery succeeds");
 }
 
 static void make_old(const char *path)
@@ -62,16 +62,18 @@ static void test_strays(struct store *a, struct store *b, const char *folder,
 	char *stray = help_file(dir, "art_stray", "x");
 
 	recover(b);
-	ok(access(blob, F_OK) == 0, "a file that comes is let be");
-	ok(access(stray, F_OK) == 0, "so is one whose row may come yet");
+	ok(access(blob, F_OK) == 0, "a fresh temporary file stays");
+	ok(access(stray, F_OK) == 0, "a fresh file without a row stays");
 	make_old(blob);
 	make_old(stray);
 	recover(b);
-	ok(access(blob, F_OK) == 0, "also an old one of a node that lives");
-	ok(access(stray, F_OK) != 0, "what has no row for so long goes");
+	ok(access(blob, F_OK) == 0,
+	   "an old temporary file of a living node stays");
+	ok(access(stray, F_OK) != 0, "an old file without a row is removed");
 	store_stop(a, HELP_WAIT_MS);
 	recover(b);
-	ok(access(blob, F_OK) != 0, "and that file when its node is gone");
+	ok(access(blob, F_OK) != 0,
+	   "a temporary file of a dead node is removed");
 	free(stray);
 	free(dir);
 	free(blob);
@@ -110,13 +112,14 @@ int main(void)
 	a = start(dir, dir, folder, "inst_a");
 	b = start(other, dir, folder, "inst_b");
 	is_int(help_put(a, &run, STORE_SYNC), 0, "a run of one node");
-	is_int(put(a, folder, &art), 0, "has an artifact");
+	is_int(put(a, folder, &art), 0, "the run of one node has an artifact");
 	is_int(help_read(b, &got, "alice", art.id, 2, 4), 0,
-	       "which another node reads");
-	is_str(got.data, "2345", "from the folder that they share");
+	       "another node reads the artifact");
+	is_str(got.data, "2345",
+	       "the other node reads the bytes from the shared folder");
 	test_strays(a, b, folder, run.id);
 	is_int(help_read(b, &got, "alice", art.id, 0, 9), 0,
-	       "what has a row is there still");
+	       "an artifact with a row is still there");
 	store_stop(b, HELP_WAIT_MS);
 	test_missing(dir, folder);
 	help_clear(&got);

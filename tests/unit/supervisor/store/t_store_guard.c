@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_store_guard.c - a database whose schema somebody made: what SQLite refuses then. */
+/*
+ * t_store_guard.c - a database with a schema of unknown origin: SQLite must refuse
+ * hostile parts.
+ */
 #include "supervisor/store/sqlite/store_sqlite_guard.h"
 
 #include "base/mem.h"
 #include "tests/unit/tap.h"
 
-/* What somebody put there, while nothing was guarded. */
+/* A hostile schema, made while the connection was not guarded. */
 static const char hostile[] =
     "CREATE TABLE plain(a);"
     "CREATE TABLE caller(a);"
@@ -45,8 +48,8 @@ int main(void)
 
 	is_int(sqlite3_open(":memory:", &db), SQLITE_OK, "a database is open");
 	is_int(sqlite3_exec(db, hostile, NULL, NULL, NULL), SQLITE_OK,
-	       "it has a schema of somebody's");
-	is_int(store_sqlite_guard(db), SQLITE_OK, "it is guarded");
+	       "the database gets a hostile schema");
+	is_int(store_sqlite_guard(db), SQLITE_OK, "the connection is guarded");
 	for (size_t i = 0; i < ARRAY_LEN(tried); i++)
 		is_int(sqlite3_exec(db, tried[i].sql, NULL, NULL, NULL) ==
 			   SQLITE_OK,

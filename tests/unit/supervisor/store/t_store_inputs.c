@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_store_inputs.c - inputs stay with their run: written once, kept to its end. */
+/*
+ * t_store_inputs.c - inputs stay with the run: written once, kept until the run is
+ * removed.
+ */
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -53,7 +56,7 @@ static int64_t row_bytes(struct store *s, const char *requestor)
 	return a.row_bytes;
 }
 
-/* RUN, as its end writes it. */
+/* RUN in the row written at the end. */
 static struct store_run ended(const struct store_run *run, int64_t before)
 {
 	struct store_run end = *run;
@@ -77,14 +80,14 @@ static void test_stay(struct store *s)
 	help_put(s, &end, STORE_SYNC);
 	k = kept(s, "ada", run.id);
 	is_str(k.inputs, INPUTS, "a run's end leaves its inputs as they were");
-	is_str(k.lack, "none", "of which nothing is missing");
-	is_str(k.from, "run_before", "and which run it repeats");
-	ok(!k.more, "nothing else of what is large is read");
+	is_str(k.lack, "none", "no kept input is missing");
+	is_str(k.from, "run_before", "the repeated run is kept");
+	ok(!k.more, "kept inputs are read without other large columns");
 	is_int(row_bytes(s, "ada"), STORE_ROW_BYTES + BYTES + 2,
-	       "they count as its requestor's");
+	       "kept inputs count for the requestor");
 	help_get(s, &a, "ada", run.id);
-	is_str(a.inputs, NULL, "who looks at the run is not shown them");
-	is_str(a.view, "{}", "but its view");
+	is_str(a.inputs, NULL, "a read of the run has no inputs");
+	is_str(a.view, "{}", "a read of the run has the view");
 	is_int(kept(s, "bob", run.id).rc, -ENOENT,
 	       "another requestor has no such run");
 	help_clear(&a);
@@ -97,15 +100,18 @@ static void test_go(struct store *s)
 	run.inputs_lack = TOO_MUCH;
 	help_put(s, &run, STORE_SYNC);
 	is_str(kept(s, "bob", run.id).inputs, INPUTS,
-	       "what is too long is there while the run waits");
+	       "long inputs are kept while the run waits");
 	end = ended(&run, 0);
 	help_put(s, &end, STORE_SYNC);
-	is_str(kept(s, "bob", run.id).inputs, "none", "and then no more");
-	is_str(kept(s, "bob", run.id).lack, TOO_MUCH, "and it is known why");
-	is_int(row_bytes(s, "bob"), STORE_ROW_BYTES + 2, "nor do they count");
+	is_str(kept(s, "bob", run.id).inputs, "none",
+	       "long inputs are not kept after the end");
+	is_str(kept(s, "bob", run.id).lack, TOO_MUCH,
+	       "the reason for dropped inputs is kept");
+	is_int(row_bytes(s, "bob"), STORE_ROW_BYTES + 2,
+	       "dropped inputs do not count");
 }
 
-/* A short run's first row is never written by itself. */
+/* The first row of a short run is never written alone. */
 static void test_short(const char *dir, struct store *s)
 {
 	struct store_run run = help_run("cat", STORE_RUNNING), end, secret;
@@ -126,11 +132,11 @@ static void test_short(const char *dir, struct store *s)
 		help_wait(s, &a[i]);
 	is_int(a[0].rc + a[1].rc + a[2].rc, 0, "three rows become one");
 	is_str(kept(s, "cat", run.id).inputs, INPUTS,
-	       "which has the inputs of the first");
+	       "merged rows keep the inputs of the first");
 	is_str(kept(s, "cat", secret.id).inputs, "none",
-	       "but not where they are to go");
+	       "merged rows keep no inputs to be dropped");
 	is_int(row_bytes(s, "cat"), 2 * (STORE_ROW_BYTES + 2) + BYTES,
-	       "and each counts as what it has");
+	       "merged rows count what is kept");
 }
 
 static void test_died(void)
@@ -149,11 +155,12 @@ static void test_died(void)
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
 	is_int((int64_t)a.interrupted, 2, "two runs are interrupted");
-	is_str(kept(s, "dan", run.id).inputs, INPUTS, "inputs stay with one");
+	is_str(kept(s, "dan", run.id).inputs, INPUTS,
+	       "an interrupted run keeps the inputs");
 	is_str(kept(s, "dan", much.id).inputs, "none",
-	       "but not where they are too long");
+	       "an interrupted run keeps no long inputs");
 	is_int(row_bytes(s, "dan"), 2 * STORE_ROW_BYTES + BYTES,
-	       "which counts as what there is");
+	       "an interrupted run counts the kept inputs");
 	store_stop(s, 10000);
 	help_clear(&a);
 	help_remove(dir);
@@ -164,7 +171,9 @@ static const char version_6[] =
 		   "ALTER TABLE runs DROP COLUMN inputs_lack;"
 		   "PRAGMA user_version=6";
 
-/* A paddock of before forgot inputs; those of what waits are there. */
+/*
+ * An earlier paddock kept no inputs of ended runs; inputs of waiting runs are there.
+ */
 static void test_version_6(void)
 {
 	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);
@@ -183,14 +192,16 @@ static void test_version_6(void)
 	sqlite3_close(db);
 	s = store_start(dir, "inst_b");
 	is_str(kept(s, "ada", end.id).inputs, "none",
-	       "has no inputs of what has ended");
+	       "a migrated database has no inputs of ended runs");
 	is_str(kept(s, "ada", queued.id).inputs, INPUTS,
-	       "has those of what waits");
-	is_str(kept(s, "ada", queued.id).from, "none", "and repeats none");
+	       "a migrated database has inputs of waiting runs");
+	is_str(kept(s, "ada", queued.id).from, "none",
+	       "a migrated run has no repeated run");
 	help_put(s, &run, STORE_SYNC);
 	end = ended(&run, BYTES);
 	help_put(s, &end, STORE_SYNC);
-	is_str(kept(s, "ada", run.id).inputs, INPUTS, "and keeps them now");
+	is_str(kept(s, "ada", run.id).inputs, INPUTS,
+	       "a migrated database keeps inputs of new runs");
 	store_stop(s, 10000);
 	free(path);
 	help_remove(dir);

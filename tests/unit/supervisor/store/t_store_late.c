@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of tests/unit/model/, by the store itself and PostgreSQL: answers that are
- * lost, requests that arrive late, and ends written after a take-over.
+ * The steps of tests/unit/model/ with the real store and PostgreSQL: lost answers, late
+ * requests, and ends written after a take-over.
  */
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -9,7 +9,7 @@
 
 #undef store_start
 
-/* A store whose connections go by a relay. */
+/* A store whose connections go through a relay. */
 struct node {
 	struct relay *relay;
 	struct store *store;
@@ -57,7 +57,10 @@ static void sql(const char *dir, const char *text)
 	help_close(db);
 }
 
-/* Whole, up to its commit, in one go: what is alone is asked about before that. */
+/*
+ * Put RUN in a transaction of two requests, since a single request's result is asked
+ * for before the commit.
+ */
 static void put(struct node *n, const struct store_run *run, struct answer *a)
 {
 	*a = (struct answer){0};
@@ -65,7 +68,7 @@ static void put(struct node *n, const struct store_run *run, struct answer *a)
 	store_drop_session(n->store, "none", STORE_SYNC, NULL, NULL);
 }
 
-/* A commit that was done, and whose acknowledgement was lost. */
+/* The commit was done, and the acknowledgement was lost. */
 static void test_lost_answer(const char *dir)
 {
 	struct node n = start_node(dir, "inst_lost");
@@ -80,12 +83,14 @@ static void test_lost_answer(const char *dir)
 	put(&n, &run, &a);
 	help_wait(n.store, &a);
 	is_int(a.rc, 0, "an end whose acknowledgement was lost is kept");
-	is_int(status_of(n.store, run.id), STORE_SUCCEEDED, "it is there");
-	is_int(help_commits(n.store) - before, 1, "by one commit");
+	is_int(status_of(n.store, run.id), STORE_SUCCEEDED,
+	       "the end is stored");
+	is_int(help_commits(n.store) - before, 1,
+	       "the end is stored by one commit");
 	stop_node(&n);
 }
 
-/* False: the connection was made before it could be cut there. */
+/* False: the connection was complete before the cut's place. */
 static bool cut_once(const char *dir, struct relay_cut cut, unsigned *lost,
 		     unsigned *twice)
 {
@@ -115,8 +120,8 @@ static bool cut_once(const char *dir, struct relay_cut cut, unsigned *lost,
 }
 
 /*
- * The connection by which a node asks what became of a commit ends, too, at each
- * message and each answer of it in turn.
+ * The connection on which a node asks for the result of a commit ends, too, at each
+ * message and each answer in turn.
  */
 static void test_cut_again(const char *dir)
 {
@@ -134,11 +139,11 @@ static void test_cut_again(const char *dir)
 	   "a connection that is lost while it is asked what became of "
 	   "a commit: %u ways",
 	   n);
-	is_int(lost, 0, "what was not done is not told as done");
-	is_int(twice, 0, "what was done is not done again");
+	is_int(lost, 0, "no undone commit is reported as done");
+	is_int(twice, 0, "no commit is done twice");
 }
 
-/* What was sent on a connection that ended arrives after what came later. */
+/* A request on an ended connection arrives after a later request. */
 static void test_late_write(const char *dir)
 {
 	struct node n = start_node(dir, "inst_late");
@@ -156,11 +161,12 @@ static void test_late_write(const char *dir)
 	help_wait(n.store, &a);
 	put(&n, &end, &b);
 	help_wait(n.store, &b);
-	is_int(b.rc, 0, "the end of its run does");
+	is_int(b.rc, 0, "the later end of the run is stored");
 	relay_release(n.relay);
 	is_int(status_of(n.store, run.id), STORE_SUCCEEDED,
-	       "then the first arrives after all, and changes nothing");
-	is_int(help_put(n.store, &end, STORE_SYNC), 0, "and all goes on");
+	       "a late first write changes nothing");
+	is_int(help_put(n.store, &end, STORE_SYNC), 0,
+	       "the node writes on after a late write");
 	stop_node(&n);
 }
 
@@ -170,10 +176,10 @@ static void recover(struct node *n, struct answer *a)
 	store_recover(n->store, help_done, a);
 }
 
-/* As if its lease were over for the others. */
+/* Makes other nodes see an expired lease. */
 #define IS_OVER(id) "UPDATE node SET heartbeat_ms = 0 WHERE id = '" id "'"
 
-/* The end of a run, from a node that another has taken for dead. */
+/* The end of a run, from a node taken for dead by another node. */
 static void test_taken_over(const char *dir)
 {
 	struct node one = start_node(dir, "inst_one"),
@@ -192,15 +198,15 @@ static void test_taken_over(const char *dir)
 	sql(dir, IS_OVER("inst_one"));
 	recover(&two, &a);
 	help_wait(two.store, &a);
-	is_int(a.interrupted, 1, "one that is silent loses it");
+	is_int(a.interrupted, 1, "the runs of a silent node are interrupted");
 	relay_release(one.relay);
 	is_int(status_of(two.store, run.id), STORE_FAILED,
-	       "its end, which arrives late, is no second one");
+	       "a late end changes no interrupted run");
 	relay_pass(one.relay);
 	while (!store_is_lost(one.store))
 		store_dispatch(one.store);
 	ok(store_is_lost(one.store),
-	   "nor by a connection of now: it learns that it was taken for dead");
+	   "a node taken for dead learns of the take-over");
 	is_int(status_of(two.store, run.id), STORE_FAILED, "the first stays");
 	store_stop(one.store, 0);
 	relay_stop(one.relay);
@@ -208,7 +214,7 @@ static void test_taken_over(const char *dir)
 	stop_node(&two);
 }
 
-/* A take-over whose answer is lost, or which arrives twice. */
+/* A take-over with a lost answer, or a take-over which arrives twice. */
 static void test_claim(const char *dir)
 {
 	struct node one = start_node(dir, "inst_dead"),
@@ -229,9 +235,9 @@ static void test_claim(const char *dir)
 	is_int(a.interrupted + b.interrupted, 1,
 	       "a take-over whose answer was lost is told once");
 	is_int(status_of(two.store, running.id), STORE_FAILED,
-	       "what ran has ended");
+	       "running runs of the dead node have ended");
 	is_int(status_of(two.store, queued.id), STORE_QUEUED,
-	       "what waited waits on");
+	       "queued runs of the dead node still wait");
 	store_stop(one.store, 0);
 	relay_stop(one.relay);
 	free(one.dir);
@@ -250,20 +256,20 @@ static void on_waits(void *arg, const struct store_result *res)
 	*(int *)arg = res->rc == 0 ? res->waits : res->rc;
 }
 
-/* Is N told that a run waits to be claimed? */
+/* Does N learn of a run waiting to be claimed? */
 static int waits(struct node *n)
 {
 	struct answer a = {0};
 	int told = 0;
 
 	store_look_at_queue(n->store, false, on_waits, &told);
-	store_probe(n->store, help_done, &a); /* it is answered after that */
+	store_probe(n->store, help_done, &a); /* answered after the look */
 	help_wait(n->store, &a);
 	help_clear(&a);
 	return told;
 }
 
-/* A claim that was done, when the database was away for longer than anybody waits. */
+/* A claim was done, but the database was away for longer than any request waits. */
 static void test_lost_claim(const char *dir)
 {
 	struct node n = start_node(dir, "inst_claims");
@@ -284,13 +290,13 @@ static void test_lost_claim(const char *dir)
 		usleep(20000);
 	is_int(waits(&n), 1, "a look tells that there may be what it claimed");
 	claim_one(&n, &a);
-	is_int(a.n, 2, "the next brings what it had claimed, too");
+	is_int(a.n, 2, "the next claim brings the run of the lost claim, too");
 	ok(strcmp(a.ids[0], run.id) == 0 || strcmp(a.ids[1], run.id) == 0,
-	   "which nobody else would");
+	   "the claim with the lost answer is among the claimed runs");
 	help_clear(&a);
-	is_int(waits(&n), 0, "and then no more");
+	is_int(waits(&n), 0, "no run waits after the second claim");
 	claim_one(&n, &a);
-	is_int(a.n, 0, "but the one after that does not");
+	is_int(a.n, 0, "a third claim brings no run");
 	help_clear(&a);
 	stop_node(&n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists and totals, against a model that is searched by brute force. */
+/* Lists and totals of the store, compared with a model in memory. */
 #include "supervisor/store/store.h"
 
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -12,7 +12,7 @@
 static const char *const requestors[] = {"alice", "bob"};
 static const char *const templates[] = {"csv", "word_count", "rare"};
 
-static struct store_run model[RUNS]; /* in the order of their ids */
+static struct store_run model[RUNS]; /* in the order of the ids */
 static size_t n_model;
 
 static int64_t now_ms; /* of the start */
@@ -36,7 +36,7 @@ static bool matches(const struct store_run *run, const struct store_filter *f)
 		strcmp(run->template_id, f->template_id) == 0);
 }
 
-/* Is A what the model has for F? */
+/* Does A equal the model's result for F? */
 static bool agrees(const struct answer *a, const struct store_filter *f)
 {
 	int64_t total = 0;
@@ -73,7 +73,7 @@ static bool check_pages(struct store *s, struct store_filter *f)
 	return same;
 }
 
-/* The same of what is between two of them, which need not be there any more. */
+/* Compare lists between two ids, which need not exist any more. */
 static bool check_ranges(struct store *s, struct store_filter f)
 {
 	bool same = check_pages(s, &f);
@@ -116,7 +116,7 @@ static void add_run(struct store *s)
 	*run = help_run(requestors[draw(4) == 0],
 			(enum store_status)draw(STORE_STATUSES));
 	run->template_id = templates[draw(30) == 0 ? 2 : draw(2)];
-	/* most of them lately, the others long ago */
+	/* most runs are recent, the other runs are old */
 	id_since(since, "run",
 		 now_ms - (int64_t)(left * left * left * OLDEST_MS));
 	snprintf(run->id, sizeof(run->id), "%.14s%016zu", since, n_model++);
@@ -159,7 +159,7 @@ int main(void)
 			 &(struct store_filter){
 			     .requestor = "alice", .status = -1, .limit = 9}),
 	       0, "a list of nothing is no error");
-	ok(a.n == 0 && a.total == 0, "but empty");
+	ok(a.n == 0 && a.total == 0, "a list without runs is empty");
 	while (n_model < RUNS / 2)
 		add_run(s);
 	check_filters(s, "inserted");
@@ -169,7 +169,8 @@ int main(void)
 	}
 	check_filters(s, "changed");
 	store_stop(s, 10000);
-	s = store_start(dir, "inst_l"); /* another writes none of its rows */
+	/* a new instance, so no row is in memory */
+	s = store_start(dir, "inst_l");
 	sweep_some(s);
 	check_filters(s, "swept");
 	help_list(s, &a,

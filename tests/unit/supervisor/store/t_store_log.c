@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_store_log.c - what SQLite's log holds back of a transaction that was rolled back is
- * not written later, over what another has committed at that place.
+ * t_store_log.c - after a rollback, SQLite must not write pages of the transaction to
+ * the log later, over pages which another connection has committed meanwhile.
  */
 #include <sqlite3.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static const char *ask(sqlite3 *db, const char *sql)
 	return text;
 }
 
-/* A large transaction writes pages to the log before it ends, ROWS of them. */
+/* A large transaction with ROWS rows writes pages to the log before the commit. */
 static void spill(sqlite3 *db, int rows)
 {
 	char sql[256];
@@ -87,17 +87,17 @@ int main(void)
 		snprintf(sql, sizeof(sql),
 			 "INSERT INTO u VALUES(%d, '%d is committed')", rows,
 			 rows);
-		is_int(run(b, sql), SQLITE_OK, "another commits");
+		is_int(run(b, sql), SQLITE_OK, "another connection commits");
 		run(b, "UPDATE u SET data = data || '.'");
 		ask(a, "SELECT count(*) FROM u");
 		c = open_db(path);
 		is_str(ask(c, "PRAGMA integrity_check"), "ok",
-		       "who comes then finds it whole");
+		       "the database is whole for a new connection");
 		snprintf(sql, sizeof(sql),
 			 "SELECT substr(data, 1, 15) FROM u WHERE id = %d",
 			 rows);
 		ok(strstr(ask(c, sql), "is committed") != NULL,
-		   "with what was committed");
+		   "the committed row is there for a new connection");
 		sqlite3_close(c);
 	}
 	sqlite3_close(a);

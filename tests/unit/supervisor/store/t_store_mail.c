@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What instances on one state ask of each other, and show to each other. */
+/* Mail between instances with one state, and views shown to other instances. */
 #include "supervisor/store/store.h"
 
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -14,13 +14,15 @@ struct mail {
 	size_t n, answers;
 	bool more;
 	struct store_letter all[LETTERS];
-	/* of answers: a letter of whose each is, and what the first says */
+	/*
+	 * of answers: one character of each sender, and the body of the first letter
+	 */
 	char whose[STORE_LETTERS_READ + 1], body[64];
-	/* by which they are dropped */
+	/* the letters to drop */
 	struct store_letter read[STORE_LETTERS_READ];
 };
 
-struct seen { /* of a row that was read by its id */
+struct seen { /* a row read by id */
 	int calls, rc;
 	struct store_run run;
 	char note[64], view[64], log[64];
@@ -111,7 +113,7 @@ static int ask_for(struct store *s, const char *requestor, const char *id,
 	return a.rc;
 }
 
-/* Has somebody nudged S since this was last asked? */
+/* Was S nudged since the last call? */
 static bool nudged(struct store *s)
 {
 	struct pollfd p = {.fd = store_nudge_fd(s), .events = POLLIN};
@@ -125,7 +127,7 @@ static bool nudged(struct store *s)
 	return any;
 }
 
-/* On several machines that takes a moment. */
+/* On several machines a nudge takes a moment. */
 static bool gets_nudged(struct store *s)
 {
 	bool is = nudged(s);
@@ -137,7 +139,7 @@ static bool gets_nudged(struct store *s)
 	return is;
 }
 
-/* ---- what clients answer elsewhere ---- */
+/* ---- responses of clients to another instance ---- */
 
 static int send_to(struct store *s, const char *requestor, const char *instance,
 		   const char *body)
@@ -149,7 +151,7 @@ static int send_to(struct store *s, const char *requestor, const char *instance,
 	return a.rc;
 }
 
-/* Each is there at once, and its reader is woken. */
+/* A letter is there at once, and the reader is woken. */
 static void test_letters(struct store *owner, struct store *other)
 {
 	struct store_run run = help_run("alice", STORE_RUNNING);
@@ -166,25 +168,25 @@ static void test_letters(struct store *owner, struct store *other)
 	m = mail_of(owner);
 	ok(m.n == 1 && m.answers == 1 && strcmp(m.body, "{\"an\":1}") == 0 &&
 	       strcmp(m.all[0].run_id, run.id) == 0 && m.whose[0] == 'a',
-	   "who reads what it says, and whose it is");
+	   "the owner reads the answer and the sender");
 	drop(owner, &m);
 	is_int(send_to(other, "bob", "inst_mail_owner", "said"), 0,
-	       "another is told something about none of its runs");
-	ok(gets_nudged(owner), "which wakes it");
+	       "a letter to a session of another instance is stored");
+	ok(gets_nudged(owner), "a letter to a session wakes the instance");
 	m = mail_of(owner);
 	ok(m.n == 1 && strcmp(m.body, "said") == 0 && m.whose[0] == 'b' &&
 	       strcmp(m.all[0].run_id, STORE_LETTER_TO_SESSION) == 0,
-	   "and is there");
+	   "the instance reads the letter to a session");
 	drop(owner, &m);
-	is_int(mail_of(owner).n, 0, "until it is dropped");
+	is_int(mail_of(owner).n, 0, "a dropped letter is not read again");
 	is_int(send_to(other, "bob", "inst_none", "said"), 0,
-	       "nobody is told nothing");
-	ok(!nudged(other), "nor is who says it woken");
+	       "a letter to an unknown instance is dropped");
+	ok(!nudged(other), "the sender of a letter is not woken");
 	run.status = STORE_CANCELED;
 	help_put(owner, &run, STORE_SYNC);
 }
 
-/* What lies in DIR's database for inst_mail_owner, put there by many at once. */
+/* Store N letters for inst_mail_owner in DIR's database. */
 static void put_letters(const char *dir, const char *whose, size_t n,
 			size_t bytes)
 {
@@ -210,7 +212,7 @@ static size_t count(const char *text, char c)
 	return n;
 }
 
-/* Much of one is read by and by, and keeps nothing else from being read. */
+/* Much mail of one requestor is read in parts, and does not delay other mail. */
 static void test_many(const char *dir, struct store *owner, struct store *other)
 {
 	struct store_run run = help_run("alice", STORE_RUNNING);
@@ -236,18 +238,21 @@ static void test_many(const char *dir, struct store *owner, struct store *other)
 	m = (struct mail){0};
 	store_read_mail(owner, false, on_mail, &m);
 	wait_for(owner, &m.calls);
-	ok(m.n == 1 && m.answers == 0, "or none, by who has some yet");
+	ok(m.n == 1 && m.answers == 0,
+	   "no answers are read by an instance which has some");
 	m = mail_of(owner);
-	ok(m.answers == 2 && m.more, "of large ones fewer are");
+	ok(m.answers == 2 && m.more, "fewer large answers are read at once");
 	drop(owner, &m);
 	m = mail_of(owner);
-	ok(m.answers == 1 && !m.more, "and the rest, too");
+	ok(m.answers == 1 && !m.more, "the remaining answers are read next");
 	drop(owner, &m);
 	run.status = STORE_CANCELED;
 	help_put(owner, &run, STORE_SYNC);
 }
 
-/* What a requestor has on its way to all together is bounded, and no other's is. */
+/*
+ * The letters of a requestor have a bound, which does not affect other requestors.
+ */
 static void test_full(const char *dir, struct store *owner, struct store *other)
 {
 	struct store_run run = help_run("alice", STORE_RUNNING);
@@ -258,25 +263,25 @@ static void test_full(const char *dir, struct store *owner, struct store *other)
 	put_letters(dir, "alice", 1, STORE_LETTER_BYTES_MAX - 4);
 	gets_nudged(owner);
 	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), -ENOBUFS,
-	       "who has too much on its way says no more");
+	       "a letter beyond the requestor's bound is refused");
 	store_send_answer(other, "alice", run.id, "12345", SOON, help_done, &a);
 	help_wait(other, &a);
 	ok(a.rc == -ENOBUFS && strstr(a.errmsg, "alice") != NULL,
-	   "nor to a run, by a reason that names it");
+	   "an answer beyond the bound is refused with the requestor's name");
 	is_int(send_to(other, "alice", "inst_mail_owner", "1234"), 0,
-	       "what there is room for goes");
+	       "a letter within the bound is stored");
 	is_int(send_to(other, "bob", "inst_mail_owner", "12345"), 0,
-	       "as does another's");
+	       "another requestor's letter is stored");
 	is_int(ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX), 0,
-	       "what is asked of a run, which has no such bound, …");
+	       "a request about a run has no such bound");
 	m = mail_of(owner);
-	ok(m.all[0].kind == STORE_MAIL_CANCEL, "…is read");
+	ok(m.all[0].kind == STORE_MAIL_CANCEL, "a request about a run is read");
 	do {
 		drop(owner, &m);
 		m = mail_of(owner);
 	} while (m.answers > 0);
 	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), 0,
-	       "once it was read there is room again");
+	       "read letters make room for new letters");
 	put_letters(dir, "alice", STORE_LETTERS_MAX - 1, 1);
 	is_int(send_to(other, "alice", "inst_mail_owner", "1"), -ENOBUFS,
 	       "many small ones are too many, too");
@@ -285,17 +290,17 @@ static void test_full(const char *dir, struct store *owner, struct store *other)
 	help_swept(owner);
 }
 
-/* OWNER has ended: nobody will read them. */
+/* OWNER has ended, so no instance will read the letters. */
 static void test_left(const char *dir, struct store *other)
 {
 	struct help_db *db = help_open(dir);
 
 	is_int(help_number(db, "SELECT count(*) FROM mail"
 			       " WHERE instance = 'inst_mail_owner'"),
-	       0, "what nobody will read goes with who was to read it");
+	       0, "letters to an ended instance are removed");
 	help_close(db);
 	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), 0,
-	       "and is in nobody's way");
+	       "letters to an ended instance do not count");
 }
 
 static struct store_run shown(const struct store_run *run, const char *view,
@@ -321,14 +326,14 @@ static void test_mail(struct store *owner, struct store *other)
 
 	help_put(owner, &run, STORE_SYNC);
 	help_put(owner, &done, STORE_SYNC);
-	if (help_is_postgres()) /* for what was there before */
+	if (help_is_postgres()) /* take the nudge for earlier mail */
 		gets_nudged(owner);
 	ok(store_poll_ms(owner) == STORE_POLL_WOKEN_MS && !nudged(owner),
 	   "an owner can be nudged");
 	is_int(ask_for(other, "bob", run.id, STORE_MAIL_CANCEL, SOON), 0,
-	       "who asks for another's run hears no more than of none");
+	       "a request about another requestor's run is unknown");
 	is_int(ask_for(other, "alice", "run_none", STORE_MAIL_CANCEL, SOON), 0,
-	       "as this");
+	       "a request about an unknown run is unknown");
 	ask_for(other, "alice", done.id, STORE_MAIL_CANCEL, SOON);
 	ask_for(owner, "alice", run.id, STORE_MAIL_CANCEL, SOON);
 	if (help_is_postgres())
@@ -337,25 +342,25 @@ static void test_mail(struct store *owner, struct store *other)
 	   "neither is written, nor for a run that is over, nor for one's own");
 
 	is_int(ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX), 0,
-	       "one's own run, which another has");
-	ok(gets_nudged(owner), "its owner is nudged");
-	ok(!nudged(other), "nobody else");
+	       "a request about a run of another instance is stored");
+	ok(gets_nudged(owner), "a request about a run nudges the owner");
+	ok(!nudged(other), "a request about a run nudges no other instance");
 	for (int64_t until = SOON; until >= SOON - 2; until--)
 		ask_for(other, "alice", run.id, STORE_MAIL_WATCH, until);
 	m = mail_of(owner);
-	is_int(m.n, 2, "a kind is there once, however often it is asked for");
+	is_int(m.n, 2, "two requests of one kind are one letter");
 	ok(m.all[0].kind == STORE_MAIL_CANCEL &&
 	       strcmp(m.all[0].run_id, run.id) == 0 &&
 	       m.all[0].until_ms == INT64_MAX && m.all[1].until_ms == SOON,
-	   "each with the run, and the latest time");
-	is_int(mail_of(other).n, 0, "and for its owner alone");
+	   "a request has the run and the latest time");
+	is_int(mail_of(other).n, 0, "a request is read by the owner alone");
 	store_sweep(owner, SOON + 1);
 	m = mail_of(owner);
 	ok(m.n == 1 && m.all[0].kind == STORE_MAIL_CANCEL,
-	   "what nobody needs any more is forgotten");
+	   "an expired request is removed");
 	run.status = STORE_CANCELED;
 	help_put(owner, &run, STORE_SYNC);
-	is_int(mail_of(owner).n, 0, "all of it with the run's end");
+	is_int(mail_of(owner).n, 0, "the end of the run removes the requests");
 }
 
 static void test_shown(struct store *owner, struct store *other)
@@ -370,23 +375,24 @@ static void test_shown(struct store *owner, struct store *other)
 	       strcmp(seen.view, "-") == 0,
 	   "an open run is its owner's, who shows nothing yet");
 	is_int(look(owner, "alice", run.id, false).run.owner, STORE_OWNER_SELF,
-	       "who knows it as its own");
+	       "the owner of a run knows the run as its own");
 	row = shown(&run, "{}", NULL);
 	store_show(other, &row);
 	is_str(look(other, "alice", run.id, true).view, "-",
-	       "nobody shows what is not his");
+	       "an instance shows no other instance's run");
 	store_show(owner, &row);
 	row = shown(&run, NULL, "a line\n");
 	store_show(owner, &row);
-	look(owner, "alice", run.id, false); /* it is done */
+	look(owner, "alice", run.id, false); /* wait for the shown view */
 	seen = look(other, "alice", run.id, true);
-	is_str(seen.view, "{}", "what was not shown anew is as before");
+	is_str(seen.view, "{}",
+	       "the part which was not shown again is unchanged");
 	ok(strcmp(seen.log, "a line\n") == 0 &&
 	       strcmp(seen.note, "half") == 0 && seen.run.awaiting &&
 	       seen.run.shown_until_ms == 70 && seen.run.log_until_ms == 80,
 	   "the rest as its owner said");
 	ok(seen.run.shown_seq == 1 && seen.run.log_seq == 1,
-	   "and each change is counted");
+	   "each change of the view is counted");
 	seen = look(other, "alice", run.id, false);
 	ok(seen.run.awaiting && strcmp(seen.note, "half") == 0 &&
 	       strcmp(seen.view, "-") == 0 && strcmp(seen.log, "-") == 0,
@@ -424,7 +430,7 @@ static enum store_status status_of(struct store *s, const struct store_run *run)
 	return look(s, "alice", run->id, false).run.status;
 }
 
-/* OWNER ends with open runs, as a dead one; OTHER takes them over. */
+/* OWNER ends with open runs, as a dead instance; OTHER takes the runs over. */
 static void test_death(const char *dir, struct store *other)
 {
 	enum { TO_CANCEL, WATCHED, WAITS, WAITS_TO_CANCEL, RUNS };
@@ -444,27 +450,27 @@ static void test_death(const char *dir, struct store *other)
 	}
 	store_stop(owner, 10000);
 	is_int(look(other, "alice", runs[WATCHED].id, false).run.owner,
-	       STORE_OWNER_DEAD, "whose lock is free is dead");
+	       STORE_OWNER_DEAD, "an instance with a free lock is dead");
 	is_int(recover(other, store_recover_begun), 0,
-	       "what waits can be left to others");
+	       "waiting runs are left to other instances");
 	is_int(status_of(other, &runs[TO_CANCEL]), STORE_CANCELED,
-	       "what was to be cancelled is");
+	       "a run to be cancelled is canceled");
 	is_int(status_of(other, &runs[WATCHED]), STORE_FAILED,
-	       "what was watched is interrupted");
+	       "a watched run is interrupted");
 	is_int(status_of(other, &runs[WAITS_TO_CANCEL]), STORE_CANCELED,
-	       "what waits and was to be cancelled is as well");
+	       "a waiting run to be cancelled is canceled");
 	ok(look(other, "alice", runs[WAITS].id, false).run.owner ==
 		   (help_is_postgres() ? STORE_OWNER_QUEUE
 				       : STORE_OWNER_DEAD) &&
 	       status_of(other, &runs[WAITS]) == STORE_QUEUED,
-	   "the rest waits on");
+	   "the waiting run goes on waiting");
 	is_int(recover(other, store_recover), 1,
-	       "until somebody takes it over");
+	       "another instance takes the waiting run over");
 	m = mail_of(other);
 	ok(m.n == 1 && strcmp(m.all[0].run_id, runs[WAITS].id) == 0,
-	   "what was asked about it goes with it");
+	   "the requests about a run go to the new owner");
 	is_int(look(other, "alice", runs[WAITS].id, false).run.owner,
-	       STORE_OWNER_SELF, "to its new owner");
+	       STORE_OWNER_SELF, "the new owner of the run is known");
 }
 
 int main(void)

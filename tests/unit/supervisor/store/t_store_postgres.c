@@ -20,21 +20,23 @@ static void test_away(const char *dir)
 	store_put_run(s, &run, STORE_RETRY, help_done, &kept);
 	is_int(help_put(s, &run, STORE_SYNC), -ENOTCONN,
 	       "a database that is not there fails what is asked");
-	is_int(help_get(s, &a, "alice", run.id), -ENOTCONN, "reads too");
+	is_int(help_get(s, &a, "alice", run.id), -ENOTCONN,
+	       "a missing database fails a read");
 	ok(strstr(a.errmsg, "postgresql:///runs") != NULL &&
 	       strstr(a.errmsg, "url") != NULL,
 	   "naming it and the remedy");
 	ok(strstr(a.errmsg, PASSWORD) == NULL &&
 	       strstr(store_failing(s), PASSWORD) == NULL,
-	   "and no password");
-	is_int(kept.calls, 0, "what was promised waits");
-	ok(!store_is_lost(s), "nobody has taken us for dead");
+	   "the error of a missing database has no password");
+	is_int(kept.calls, 0, "a promised write waits for the database");
+	ok(!store_is_lost(s),
+	   "a node without a database is not taken for dead");
 	store_stop(s, 0);
-	is_int(kept.rc, -ECANCELED, "until the end");
+	is_int(kept.rc, -ECANCELED, "a promised write is given up at the end");
 	help_clear(&a);
 }
 
-/* What the server does to a connection that an operator ends. */
+/* End the store's connection, as an operator does. */
 static void cut(const char *dir)
 {
 	struct help_db *db = help_open(dir);
@@ -55,7 +57,7 @@ static void test_cut(const char *dir)
 
 	help_put(s, &run, STORE_SYNC);
 	ok(store_about(s, &about) && about.reachable && about.nodes == 1,
-	   "what the first request reached is told of before the first beat");
+	   "the first request tells of the database before the first heartbeat");
 	cut(dir);
 	idle = help_run("alice", STORE_RUNNING);
 	store_put_run(s, &idle, STORE_RETRY, help_done, &kept);
@@ -69,14 +71,15 @@ static void test_cut(const char *dir)
 	help_unlock(hold);
 	cut(dir);
 	help_wait(s, &kept);
-	is_int(kept.rc, 0, "what was promised is kept in spite of it");
+	is_int(kept.rc, 0,
+	       "a promised write is done in spite of a cut connection");
 	help_get(s, &a, "alice", run.id);
-	is_int(a.status[0], STORE_SUCCEEDED, "and is there");
+	is_int(a.status[0], STORE_SUCCEEDED, "the promised write is stored");
 	is_int(help_list(s, &a,
 			 &(struct store_filter){
 			     .requestor = "alice", .status = -1, .limit = 9}),
-	       0, "all goes on");
-	is_int(a.total, 2, "and nothing is there twice");
+	       0, "a list is read after a cut");
+	is_int(a.total, 2, "no run is stored twice after a cut");
 	is_str(store_failing(s), NULL, "the store is well");
 	store_stop(s, 10000);
 	help_clear(&a);
@@ -99,32 +102,33 @@ static void test_fenced(const char *dir)
 	run.status = STORE_SUCCEEDED;
 	store_put_run(s, &run, STORE_RETRY, help_done, &kept);
 	is_int(help_put(s, &run, STORE_SYNC), -EOWNERDEAD,
-	       "who was taken for dead writes no more");
-	ok(store_is_lost(s), "and knows it");
+	       "a node taken for dead writes no more");
+	ok(store_is_lost(s), "a node taken for dead knows of the take-over");
 	cut(dir);
 	do
 		help_get(s, &a, "alice", run.id);
 	while (a.rc == 0 || a.rc == -ENOTCONN);
-	is_int(a.rc, -EOWNERDEAD, "nor is it back by a new connection");
+	is_int(a.rc, -EOWNERDEAD,
+	       "a new connection does not help a node taken for dead");
 	is_int(kept.rc, -EOWNERDEAD,
-	       "what was promised is not written over another's");
+	       "a promised write of a node taken for dead is refused");
 	store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 	store_rejoin(s, "inst_anew");
 	run = help_run("alice", STORE_RUNNING);
 	do
 		rc = help_put(s, &run, STORE_SYNC);
 	while (rc == -EOWNERDEAD);
-	is_int(rc, 0, "under another name it writes again");
-	ok(!store_is_lost(s), "and is well");
+	is_int(rc, 0, "a node with a new name writes again");
+	ok(!store_is_lost(s), "a node with a new name is not lost");
 	help_get(s, &a, "alice", late);
 	is_int(a.status[0], STORE_RUNNING,
-	       "but not what the other one was about to");
-	ok(store_lease_left_ms(s) > 0, "its lease is its own");
+	       "the late write of the old name is not done");
+	ok(store_lease_left_ms(s) > 0, "a node with a new name has a lease");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
 
-/* A text that no UTF-8 is cannot be kept; that the run ended can. */
+/* A text which is no UTF-8 cannot be stored, but the end of the run can. */
 static void test_refused_end(const char *dir)
 {
 	struct store *s = help_start(dir, "inst_text");
@@ -136,18 +140,18 @@ static void test_refused_end(const char *dir)
 	run.finished_ms = 1003;
 	run.view = "{\"v\":\"\xff\"}";
 	is_int(help_put(s, &run, STORE_SYNC), -EINVAL,
-	       "what the database cannot hold is refused");
+	       "a text which is no UTF-8 is refused");
 	is_int(help_put(s, &run, STORE_RETRY), 0,
-	       "an end that was promised is written without it");
+	       "a promised end is written without the refused view");
 	help_get(s, &a, "alice", run.id);
 	ok(a.status[0] == STORE_SUCCEEDED && a.view == NULL,
-	   "so the run has ended, though nobody knows with what");
+	   "the run has ended without the refused view");
 	is_str(store_failing(s), NULL, "the store is well");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
 
-/* By its heartbeat alone, however the database's clock is. */
+/* A node is silent by its heartbeat alone, whatever the database's clock says. */
 static void test_silent(const char *dir)
 {
 	char *one = xasprintf("%s/one", dir), *two = xasprintf("%s/two", dir);
@@ -169,7 +173,7 @@ static void test_silent(const char *dir)
 	help_clear(&a);
 	store_recover(t, help_done, &a);
 	help_wait(t, &a);
-	is_int(a.interrupted, 0, "who was not seen to be silent lives");
+	is_int(a.interrupted, 0, "a node not yet seen silent is alive");
 	while (!store_found_dead(t))
 		poll(NULL, 0, 5);
 	help_sql(db,
@@ -182,8 +186,7 @@ static void test_silent(const char *dir)
 	}
 	is_int(
 	    a.interrupted, 1,
-	    "who has a heartbeat that never changes is dead, though it is of "
-	    "a time to come");
+	    "a node with an unchanged heartbeat is dead, though the heartbeat is in the future");
 	help_sql(db,
 		 "DO $$BEGIN ASSERT (SELECT count(*) FROM node) = 1; END$$");
 	help_close(db);
@@ -193,7 +196,7 @@ static void test_silent(const char *dir)
 	free(two);
 }
 
-/* A machine that dies: its folder is nowhere to be seen. */
+/* A machine which dies: the folder of the machine is out of reach. */
 static pid_t start_machine(const char *own, const char *dir,
 			   const struct store_run runs[2])
 {
@@ -242,7 +245,8 @@ static void test_machines(const char *dir)
 	help_clear(&a);
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.interrupted + a.n, 0, "which lets the living be");
+	is_int(a.interrupted + a.n, 0,
+	       "the runs of a living machine are not taken over");
 	three = help_start_beside(one, dir, "inst_three");
 	help_put(s, &own, STORE_SYNC);
 	help_clear(&a);
@@ -252,11 +256,11 @@ static void test_machines(const char *dir)
 	help_clear(&a);
 	store_read_mail(s, true, on_letters, &a);
 	help_wait(s, &a);
-	is_int(a.total, 1, "what one asks of another's run gets there");
+	is_int(a.total, 1, "a request about another machine's run arrives");
 	store_stop(three, 10000);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* as if its lease were over */
+	/* as if the lease had expired */
 	db = help_open(dir);
 	help_sql(db, "UPDATE node SET heartbeat_ms = 0 WHERE id = 'inst_one'");
 	help_close(db);
@@ -264,8 +268,9 @@ static void test_machines(const char *dir)
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
 	help_claim(s, &a);
-	is_int(a.interrupted, 1, "when it has died, what it ran has failed");
-	is_int(a.n, 1, "what it had queued is the other's");
+	is_int(a.interrupted, 1,
+	       "the running run of a dead machine has failed");
+	is_int(a.n, 1, "the queued run of a dead machine is claimed");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(one);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heartbeat of a node: what it is counted from, and that neither a lock, nor a
- * statement that takes long, nor a connection that is dead keeps it from being sent.
+ * The heartbeat of a node: the beginning of the lease; and no lock, slow statement or
+ * dead connection may stop the heartbeat.
  */
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -79,12 +79,12 @@ static void test_delayed(const char *dir)
 	while (atomic_load(&n.store->lease_until_ms) == before)
 		poll(NULL, 0, STEP_MS);
 	ok(atomic_load(&n.store->lease_until_ms) <= asked + 45000,
-	   "its lease is counted from when it was sent, not from its answer");
+	   "the lease counts from the sending of the heartbeat");
 	ok(beaten(&n) <= asked, "  as is how long the database is silent");
 	stop_node(&n, 10000);
 }
 
-/* Somebody works on the table of runs, as VACUUM FULL or REINDEX does. */
+/* A second connection locks the table of runs, as VACUUM FULL or REINDEX does. */
 static void test_locked(const char *dir)
 {
 	struct node n = start_node(dir, "3000");
@@ -98,20 +98,21 @@ static void test_locked(const char *dir)
 	run.status = STORE_SUCCEEDED;
 	store_put_run(n.store, &run, STORE_RETRY, help_done, &end);
 	store_get_run(n.store, "alice", run.id, help_done, &a);
-	ok(await_beats(&n, 5), "who waits for a lock beats on, and keeps its "
-			       "lease");
+	ok(await_beats(&n, 5),
+	   "a node waiting for a lock keeps the heartbeat and the lease");
 	help_wait(n.store, &a);
-	is_int(a.rc, -EBUSY, "  what is asked meanwhile is told so");
-	is_int(end.calls, 0, "  what was promised waits");
-	ok(!store_is_lost(n.store), "  and nobody has taken it for dead");
+	is_int(a.rc, -EBUSY, "a read during the lock is refused");
+	is_int(end.calls, 0, "a promised write waits for the lock");
+	ok(!store_is_lost(n.store),
+	   "a node waiting for a lock is not taken for dead");
 	help_unlock(lock);
 	help_wait(n.store, &end);
-	is_int(end.rc, 0, "  until it can be written");
+	is_int(end.rc, 0, "a promised write is done after the lock");
 	help_clear(&a);
 	stop_node(&n, 10000);
 }
 
-/* A wire is pulled: nothing comes, and nobody says so. */
+/* A wire is pulled: no bytes arrive, and no error is reported. */
 static void test_deaf(const char *dir)
 {
 	struct node n = start_node(dir, "6000");
@@ -122,13 +123,14 @@ static void test_deaf(const char *dir)
 	relay_deafen(n.relay);
 	ok(await_beats(&n, 2), "a connection that died without a sign is made "
 			       "again before the lease is over");
-	is_int(help_put(n.store, &run, STORE_SYNC), 0, "  and all goes on");
+	is_int(help_put(n.store, &run, STORE_SYNC), 0,
+	       "a node writes on a new connection");
 	stop_node(&n, 10000);
 }
 
 /*
- * Each step of a new connection is answered within a quarter of the lease, and all of
- * them together are not: there is time for another connection, which may be faster.
+ * The steps of a new connection are answered within a quarter of the lease each, but
+ * together take longer: time for another connection, which may be faster, must be left.
  */
 static void test_slow(const char *dir)
 {
@@ -150,7 +152,7 @@ static void test_slow(const char *dir)
 	while (beaten(&n) == last)
 		poll(NULL, 0, STEP_MS);
 	is_int(help_put(n.store, &run, STORE_SYNC), 0,
-	       "  and all goes on with one that is not");
+	       "a node writes on a faster connection");
 	stop_node(&n, 10000);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that wait for any instance: order, claims, cancelling, the dead. */
+/* Runs in the common queue: order, claims, cancels, dead instances. */
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
 #define ALL "template d1gest\nrequestor alice\nrequestor bob\nuids"
 
-/* What a store was told of the queue. */
+/* The result of a look at the queue. */
 struct look {
 	int calls;
 	bool waits, unserved;
@@ -63,7 +63,7 @@ static struct look look(struct store *s)
 	struct look l = {0};
 
 	store_look_at_queue(s, true, on_look, &l);
-	store_probe(s, help_done, &a); /* it is answered after that */
+	store_probe(s, help_done, &a); /* answered after the look */
 	help_wait(s, &a);
 	help_clear(&a);
 	return l;
@@ -77,7 +77,7 @@ static void sql(const char *text)
 	help_close(db);
 }
 
-/* Whose turns they were that A was given: a letter each. */
+/* The owners of the runs in A, as one letter for each. */
 static const char *turns(const struct answer *a, const struct store_run *runs,
 			 size_t n)
 {
@@ -92,7 +92,7 @@ static const char *turns(const struct answer *a, const struct store_run *runs,
 	return text;
 }
 
-/* Three that queue at once have as many there as may be, and no more. */
+/* Three instances queue runs at once: together no more than the limit. */
 static void test_room(void)
 {
 	struct store *s[3] = {node("inst_a", ALL), node("inst_b", ALL),
@@ -112,15 +112,15 @@ static void test_room(void)
 		full += i % 8 != 7 && a[i].rc == -EXFULL;
 		help_clear(&a[i]);
 	}
-	is_int(there, 6,
-	       "of many that three queue at once as many are there as may be");
-	is_int(full, 15, "and the others are told");
+	is_int(there, 6, "of many runs queued at once the limit is stored");
+	is_int(full, 15, "the runs beyond the limit are refused");
 	is_int(look(s[0]).others + look(s[1]).others + look(s[2]).others, 2 * 9,
-	       "another requestor's beside them are there, too");
+	       "another requestor's runs are queued");
 	run = waiting("alice", 1);
 	help_put(s[0], &run, STORE_SYNC);
 	is_int(look(s[1]).others + look(s[0]).others + look(s[2]).others,
-	       2 * 10, "where there is no such limit none is held to it");
+	       2 * 10,
+	       "an instance without the limit is not held to the limit");
 	for (int i = 0; i < 3; i++)
 		store_stop(s[i], 10000);
 }
@@ -137,26 +137,27 @@ static void test_order(void)
 		help_put(s, &runs[i], STORE_SYNC);
 	}
 	l = look(s);
-	ok(l.waits && l.others == 0, "what waits is seen, as one's own");
+	ok(l.waits && l.others == 0, "an instance sees its own waiting runs");
 	l = look(t);
-	ok(l.waits && l.others == 8, "and by others as another's");
+	ok(l.waits && l.others == 8,
+	   "another instance sees the waiting runs as others'");
 	claim(t, &a, 6, "");
-	is_str(turns(&a, runs, 8), "babbaa",
-	       "who has queued much does not go before others, by weight");
-	is_str(a.ids[1], runs[0].id, "of one requestor the first is first");
-	ok(a.inputs != NULL, "with its inputs");
+	is_str(turns(&a, runs, 8), "babbaa", "claims go in turn by weight");
+	is_str(a.ids[1], runs[0].id,
+	       "a requestor's first run is claimed first");
+	ok(a.inputs != NULL, "a claimed run has the inputs");
 	claim(s, &a, 6, "");
-	is_int(a.n, 2, "the rest is another's");
+	is_int(a.n, 2, "the rest of the runs is claimed by another instance");
 	claim(s, &a, 6, "");
-	is_int(a.n, 0, "and then none is left");
-	ok(!look(s).waits, "as who looks sees");
+	is_int(a.n, 0, "no run is left after all claims");
+	ok(!look(s).waits, "a look sees no waiting run after all claims");
 	for (int i = 0; i < 2; i++) {
 		runs[i] = i < 1 ? waiting("alice", 1) : waiting("carol", 1);
 		help_put(s, &runs[i], STORE_SYNC);
 	}
 	claim(s, &a, 6, "");
 	is_str(a.ids[0], runs[0].id,
-	       "who had many turns waits for nobody that comes later");
+	       "a requestor with many turns waits for no later requestor");
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
@@ -183,7 +184,7 @@ static void test_served(void)
 	u = node("inst_u", "template d1gest\nuids");
 	claim(u, &a, 9, "nobody");
 	ok(a.n == 1 && strcmp(a.ids[0], uid.id) == 0,
-	   "who serves all that are uids serves those alone");
+	   "a node for uids claims runs of uids alone");
 	store_stop(u, 10000);
 	uid = waiting("uid:7", 1);
 	help_put(t, &uid, STORE_SYNC);
@@ -193,23 +194,23 @@ static void test_served(void)
 	alice = waiting("alice", 1);
 	help_put(s, &alice, STORE_SYNC);
 	claim(t, &a, 1, "");
-	is_int(a.n, 1, "one that can be served is given");
+	is_int(a.n, 1, "a run which the node serves is claimed");
 	claim(t, &a, 9, "");
-	is_int(a.n, 1, "and no other, whatever stands before it");
+	is_int(a.n, 1, "a run behind unserved runs is claimed");
 	claim(s, &a, 9, "");
-	is_int(a.n, 3, "who queued them has the rest");
+	is_int(a.n, 3, "the queueing node claims the rest");
 	help_put(s, &other, STORE_SYNC);
 	store_stop(s, 10000);
 	s = node("inst_e", ALL);
 	l = look(s);
-	ok(!l.waits && !l.unserved, "what nobody serves waits a while");
+	ok(!l.waits && !l.unserved, "an unserved run waits for a while");
 	sql("UPDATE queue SET queued_ms = 1");
-	ok(look(s).unserved, "and then is told of");
+	ok(look(s).unserved, "an unserved run is reported after a while");
 	store_end_unserved(s);
 	help_clear(&a);
 	help_get(s, &a, "alice", other.id);
-	is_int(a.status[0], STORE_FAILED, "it has failed");
-	ok(!look(s).unserved, "and has left the queue");
+	is_int(a.status[0], STORE_FAILED, "an unserved run has failed");
+	ok(!look(s).unserved, "an unserved run has left the queue");
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
@@ -226,7 +227,7 @@ static void on_unheard(void *arg, const struct store_result *res)
 	((struct answer *)arg)->calls++;
 }
 
-/* A server that is silent, and that nobody has taken over, may be back in a moment. */
+/* A silent server which no instance has taken over may return in a moment. */
 static void test_silent(void)
 {
 	struct store *s = node("inst_s", ALL), *t = node("inst_t", ALL);
@@ -241,16 +242,17 @@ static void test_silent(void)
 	help_put(s, &other, STORE_SYNC);
 	sql("UPDATE queue SET queued_ms = 1");
 	sql("UPDATE node SET lease_ms = 0 WHERE id = 'inst_s'");
-	ok(look(t).unserved, "what only a silent server serves is seen");
+	ok(look(t).unserved, "a run served by a silent server alone is seen");
 	store_end_unserved(t);
 	look(t);
 	help_get(t, &a, "alice", pinned.id);
 	is_int(a.status[0], STORE_QUEUED,
-	       "but waits on for who may be back: what is its alone");
+	       "a run pinned to a silent server waits");
 	help_get(t, &a, "alice", other.id);
-	is_int(a.status[0], STORE_QUEUED, "and what it alone serves");
+	is_int(a.status[0], STORE_QUEUED,
+	       "a run served by a silent server alone waits");
 	claim(s, &a, 9, "");
-	is_int(a.n, 2, "which has it then");
+	is_int(a.n, 2, "the returned server claims both runs");
 
 	gone = waiting("alice", 1);
 	help_put(s, &gone, STORE_SYNC);
@@ -265,10 +267,9 @@ static void test_silent(void)
 	help_clear(&a);
 	store_find_unheard(s, ids, on_unheard, &a);
 	help_wait(s, &a);
-	is_int(n_unheard, 1,
-	       "what has left the queue, and of which no news is "
-	       "there, is found");
-	is_str(unheard[0], other.id, "as that one");
+	is_int(n_unheard, 1, "a run gone from the queue without news is found");
+	is_str(unheard[0], other.id,
+	       "the found run is the run gone from the queue");
 	free(ids);
 	store_stop(s, 10000);
 	store_stop(t, 10000);
@@ -322,49 +323,53 @@ static void test_cancel(void)
 	theirs = run;
 	theirs.requestor = "bob";
 	cancel(t, &theirs);
-	ok(look(t).waits, "another's run is not one's to cancel");
+	ok(look(t).waits, "a cancel of another requestor's run has no effect");
 	cancel(t, &run);
 	help_get(t, &a, "alice", run.id);
-	is_int(a.status[0], STORE_CANCELED, "what waits is cancelled by any");
+	is_int(a.status[0], STORE_CANCELED,
+	       "any instance cancels a waiting run");
 	claim(t, &a, 1, "");
-	is_int(a.n, 0, "and claimed by none");
+	is_int(a.n, 0, "a cancelled run is not claimed");
 	read_mail(s);
-	is_int(letters[STORE_MAIL_OVER], 1, "who queued it hears of its end");
+	is_int(letters[STORE_MAIL_OVER], 1,
+	       "the queueing instance hears of the end");
 	store_heard(s, run.id);
 	read_mail(s);
-	is_int(letters[STORE_MAIL_OVER], 0, "once");
+	is_int(letters[STORE_MAIL_OVER], 0,
+	       "the queueing instance hears of the end once");
 
 	claimed = waiting("alice", 1);
 	help_put(s, &claimed, STORE_SYNC);
 	claim(t, &a, 1, "");
 	read_mail(s);
-	is_int(letters[STORE_MAIL_CLAIMED], 1, "and that one was claimed");
+	is_int(letters[STORE_MAIL_CLAIMED], 1,
+	       "the queueing instance hears of the claim");
 	cancel(s, &claimed);
 	read_mail(t);
 	is_int(letters[STORE_MAIL_CANCEL], 1,
-	       "one that was claimed is its claimer's to cancel");
+	       "the cancel of a claimed run goes to the claimer");
 	claimed.status = STORE_SUCCEEDED;
 	help_put(s, &claimed, STORE_SYNC);
 	help_get(s, &a, "alice", claimed.id);
 	is_int(a.status[0], STORE_QUEUED,
-	       "who queued it writes it no more, however late");
+	       "the queueing instance cannot write a claimed run");
 	help_put(t, &claimed, STORE_SYNC);
 	read_mail(s);
 	ok(letters[STORE_MAIL_OVER] == 1 && letters[STORE_MAIL_CLAIMED] == 0,
-	   "its end is told as well");
+	   "the queueing instance hears of the end of a claimed run");
 	waits = waiting("alice", 1);
 	help_put(s, &waits, STORE_SYNC);
 	send(t, &waits, STORE_MAIL_WATCH);
 	claim(t, &a, 1, "");
 	read_mail(t);
 	is_int(letters[STORE_MAIL_WATCH], 1,
-	       "what was asked about one that waits is its claimer's, too");
+	       "a request about a waiting run goes to the claimer");
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
 }
 
-/* A cancel is written while its run ends. */
+/* A cancel is written while the run ends. */
 static void test_cancel_late(void)
 {
 	struct store *s = node("inst_v", ALL), *t = node("inst_w", ALL);
@@ -396,7 +401,7 @@ static void test_cancel_late(void)
 	store_sweep(t, clock_wall_ms());
 	help_swept(t);
 	is_int(help_number(db, "SELECT count(*) FROM mail"), 0,
-	       "and what was left before is swept away");
+	       "leftover mail is removed by the sweep");
 	help_close(end);
 	help_close(db);
 	help_clear(&a);
@@ -414,8 +419,8 @@ static void die(struct store *s, struct store *survivor, const char *name)
 	sql(text);
 	store_recover(survivor, help_done, &a);
 	help_wait(survivor, &a);
-	is_int(a.rc, 0, "a node that died is taken over");
-	is_int(a.n, 0, "which claims nothing");
+	is_int(a.rc, 0, "a dead node is taken over");
+	is_int(a.n, 0, "a take-over claims no run");
 	store_stop(s, 0);
 	help_clear(&a);
 	free(text);
@@ -429,7 +434,7 @@ static void test_dead(void)
 
 	held = waiting("alice", 1);
 	help_put(s, &held, STORE_SYNC);
-	claim(s, &a, 1, ""); /* and it has not begun */
+	claim(s, &a, 1, ""); /* claimed, not yet begun */
 	queued = waiting("alice", 1);
 	help_put(s, &queued, STORE_SYNC);
 	pinned = waiting("alice", 1);
@@ -445,18 +450,20 @@ static void test_dead(void)
 	u = node("inst_j", ALL);
 	help_put(u, &again, STORE_SYNC);
 	claim(t, &a, 9, "");
-	is_int(a.n, 4, "what it had waiting goes on, pinned or begun by none");
-	is_str(a.ids[3], again.id, "before what came later");
+	is_int(a.n, 4, "the waiting runs of a dead node are claimed");
+	is_str(a.ids[3], again.id,
+	       "an earlier run of the dead node is claimed first");
 	help_get(t, &a, "alice", secret.id);
-	is_int(a.status[0], STORE_FAILED, "but for what nobody else can start");
+	is_int(a.status[0], STORE_FAILED,
+	       "a run which no other node can start has failed");
 	claim(u, &a, 9, "");
-	is_int(a.n, 0, "and none is there twice");
+	is_int(a.n, 0, "no run is claimed twice");
 	store_stop(t, 10000);
 	store_stop(u, 10000);
 	help_clear(&a);
 }
 
-/* Many that claim at once: each run is given to one of them. */
+/* Many nodes claim at once: each run goes to one node. */
 static void on_owner(void *arg, const struct store_result *res)
 {
 	struct answer *a = arg;
@@ -474,7 +481,7 @@ static int owner_of(struct store *s, const struct store_run *run)
 	return a.rc;
 }
 
-/* A server that ends leaves the nodes, and may leave runs. */
+/* A server which ends leaves the nodes, and may leave runs. */
 static void test_left(void)
 {
 	struct store *s = node("inst_l", ALL), *t = node("inst_m", ALL);
@@ -490,14 +497,16 @@ static void test_left(void)
 			       " FROM node"),
 	       0, "each node has counters of its own");
 	help_put(s, &run, STORE_SYNC);
-	is_int(owner_of(t, &run), STORE_OWNER_OTHER, "a run is its node's");
+	is_int(owner_of(t, &run), STORE_OWNER_OTHER,
+	       "a running run belongs to its node");
 	store_stop(s, 10000);
-	is_int(owner_of(t, &run), STORE_OWNER_DEAD, "until that is gone");
+	is_int(owner_of(t, &run), STORE_OWNER_DEAD,
+	       "a stopped node's run has a dead owner");
 	is_int(help_number(db, "SELECT count(*) FROM node WHERE id = 'inst_l'"),
-	       0, "who ends is no node any more");
+	       0, "a stopped node has no row");
 	store_recover(t, help_done, &a);
 	help_wait(t, &a);
-	is_int(a.interrupted, 1, "and what it ran is interrupted at once");
+	is_int(a.interrupted, 1, "a stopped node's run is interrupted at once");
 	help_close(db);
 	help_clear(&a);
 	store_stop(t, 10000);
@@ -538,14 +547,16 @@ static void test_once(void)
 		}
 	}
 	is_int(n, RUNS, "of many that claim at once, each run is given");
-	is_int(twice, 0, "to one of them");
+	is_int(twice, 0, "no run is given to two claimers");
 	for (int i = 0; i < NODES; i++) {
 		store_stop(s[i], 10000);
 		help_clear(&a[i]);
 	}
 }
 
-/* The rows of a node that ended in order are swept away without a take-over. */
+/*
+ * The rows of a node which ended in order are removed by a sweep without a take-over.
+ */
 static void test_ended(void)
 {
 	struct store *s = node("inst_e", ALL), *t = node("inst_f", ALL);
@@ -560,8 +571,8 @@ static void test_ended(void)
 	store_sweep(t, clock_wall_ms());
 	help_swept(t);
 	is_int(help_number(db, "SELECT count(*) FROM serves"), own,
-	       "of what a node served that has ended nothing is left");
-	ok(own > 0, "  and all of another's");
+	       "the rows of an ended node are removed");
+	ok(own > 0, "the rows of another node stay");
 	is_int(help_number(db, "SELECT count(*) FROM share_cpu"), 2,
 	       "of the CPU time that it told the last hour is left");
 	help_close(db);
@@ -577,9 +588,11 @@ static void test_none(void)
 	struct answer a = {0};
 
 	is_int(store_is_shared(s), 0, "one machine has no queue of all");
-	is_int(help_put(s, &run, STORE_SYNC), 0, "what would wait there");
-	is_int(help_get(s, &a, "alice", run.id), 0, "is a row as any");
-	ok(!store_seal_key(s, key), "nor a key that nodes seal with");
+	is_int(help_put(s, &run, STORE_SYNC), 0,
+	       "a run for the common queue is stored on one machine");
+	is_int(help_get(s, &a, "alice", run.id), 0,
+	       "a stored run for the common queue is an ordinary row");
+	ok(!store_seal_key(s, key), "one machine has no key of nodes");
 	store_stop(s, 10000);
 	help_clear(&a);
 	help_remove(dir);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads of one requestor delay another's by a few alone. */
+/*
+ * Many reads of one requestor delay another requestor's read by a few reads only.
+ */
 #include "supervisor/store/store_readq.h"
 
 #include "tests/unit/base/clock_fixture.h"
@@ -27,7 +29,7 @@ static void test_fair(void)
 		all = all && a[i].rc == 0 && a[i].calls == 1;
 	}
 	ok(all, "%d reads of one requestor are all answered, once", MANY);
-	ok(in_order, "in their order");
+	ok(in_order, "the reads of a requestor are answered in order");
 	ok(b.order >= 1 && b.order <= STORE_READS_EACH + 1,
 	   "another's waits for %d of them at the most, not for all",
 	   STORE_READS_EACH);
@@ -38,7 +40,7 @@ static void test_fair(void)
 	help_remove(dir);
 }
 
-/* What waits is told as well when the store is stopped, or out of time. */
+/* Waiting reads get an answer when the store is stopped, or out of time. */
 static void test_stop(int timeout_ms)
 {
 	char *dir = help_dir();
@@ -60,7 +62,7 @@ static void test_stop(int timeout_ms)
 
 static atomic_bool asked_again;
 
-/* Is the thread that stops the store at rest, in store_stop() itself? */
+/* Does the stopping thread sleep, in store_stop() itself? */
 static bool main_waits(void)
 {
 	char path[64], state = 0;
@@ -92,7 +94,9 @@ struct asks_again {
 	struct answer last;
 };
 
-/* What is told last at the end asks once more; the thread has begun with it. */
+/*
+ * The last callback at the end makes one more request, which the thread has begun.
+ */
 static void ask_again(void *arg, const struct store_result *res)
 {
 	struct asks_again *again = arg;
@@ -119,12 +123,12 @@ static void test_stop_while_busy(void)
 	store_get_run(again.s, "alice", "run_x", ask_again, &again);
 	store_stop(again.s, 10000);
 	is_int(again.last.calls, 1,
-	       "what was asked while it stopped, and is under way, is told");
+	       "a request begun during the stop gets an answer");
 	help_clear(&again.last);
 	help_remove(dir);
 }
 
-/* A write is not held up, and a read sees what was written before it. */
+/* A write is not delayed, and a read sees earlier writes. */
 static void test_writes(void)
 {
 	char *dir = help_dir();
@@ -166,7 +170,7 @@ static void until_idle(struct store *s)
 	}
 }
 
-/* Answers that are long to tell leave turns to others. */
+/* Callbacks which take long leave turns to other work of the loop. */
 static void test_turns(void)
 {
 	char *dir = help_dir();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_store_sessions.c - rows of sessions: kept, changed, dropped, expired,
- * bounded; in a file that an older paddock made, too.
+ * t_store_sessions.c - rows of sessions: kept, changed, dropped, expired, bounded; also
+ * in a file of an older paddock.
  */
 #include <sqlite3.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static struct {
 	struct answer told;
-	char text[256]; /* of the session that was found */
+	char text[256]; /* the fields of the found session */
 	int log_level;
 	int64_t used_ms, expires_ms;
 } got;
@@ -69,23 +69,28 @@ static void test_row(struct store *s)
 	struct store_session one = session("k1", "ada");
 	struct answer a = {0};
 
-	is_int(get(s, "k1", NOW), -ENOENT, "a key that nobody has");
+	is_int(get(s, "k1", NOW), -ENOENT, "an unknown key is not found");
 	is_int(put(s, &one), 0, "a session is kept");
-	is_int(get(s, "k1", NOW), 0, "and found");
-	is_str(got.text, "k1 ada c 2025-11-25 {} [\"a\"]", "whole");
-	is_int(got.log_level, 6, "with its level");
-	ok(got.used_ms == NOW && got.expires_ms == NOW + 100, "and times");
+	is_int(get(s, "k1", NOW), 0, "a stored session is found");
+	is_str(got.text, "k1 ada c 2025-11-25 {} [\"a\"]",
+	       "a stored session has all fields");
+	is_int(got.log_level, 6, "a stored session has the log level");
+	ok(got.used_ms == NOW && got.expires_ms == NOW + 100,
+	   "a stored session has the times");
 	one.log_level = 2;
 	one.uris = "[]";
 	one.expires_ms = NOW + 200;
-	is_int(put(s, &one), 0, "it changes");
-	is_int(get(s, "k1", NOW + 150), 0, "and lasts longer");
-	is_str(got.text, "k1 ada c 2025-11-25 {} []", "what it is now");
-	is_int(get(s, "k1", NOW + 200), -ENOENT, "one that expired is none");
+	is_int(put(s, &one), 0, "a session is replaced");
+	is_int(get(s, "k1", NOW + 150), 0,
+	       "a replaced session has the later expiry");
+	is_str(got.text, "k1 ada c 2025-11-25 {} []",
+	       "a replaced session has the new fields");
+	is_int(get(s, "k1", NOW + 200), -ENOENT,
+	       "an expired session is not found");
 	store_drop_session(s, "k1", STORE_SYNC, help_done, &a);
 	help_wait(s, &a);
-	is_int(a.rc, 0, "one is dropped");
-	is_int(get(s, "k1", NOW), -ENOENT, "and gone");
+	is_int(a.rc, 0, "a session is dropped");
+	is_int(get(s, "k1", NOW), -ENOENT, "a dropped session is not found");
 }
 
 static void test_gone(struct store *s)
@@ -98,13 +103,16 @@ static void test_gone(struct store *s)
 	put(s, &two);
 	put(s, &bob);
 	store_drop_sessions(s, "ada");
-	is_int(get(s, "k1", NOW), -ENOENT, "all of a requestor's are dropped");
-	is_int(get(s, "k2", NOW), -ENOENT, "each of them");
-	is_int(get(s, "k3", NOW), 0, "and nobody else's");
+	is_int(get(s, "k1", NOW), -ENOENT,
+	       "a requestor's first session is dropped");
+	is_int(get(s, "k2", NOW), -ENOENT,
+	       "a requestor's second session is dropped");
+	is_int(get(s, "k3", NOW), 0, "another requestor's session stays");
 	store_sweep(s, NOW + 99);
-	is_int(get(s, "k3", 0), 0, "a sweep leaves what has not expired");
+	is_int(get(s, "k3", 0), 0,
+	       "a sweep leaves a session before the expiry");
 	store_sweep(s, NOW + 100);
-	is_int(get(s, "k3", 0), -ENOENT, "and takes what has");
+	is_int(get(s, "k3", 0), -ENOENT, "a sweep removes an expired session");
 }
 
 static void fill(struct store *s, const char *requestor, int n)
@@ -124,21 +132,22 @@ static void test_bounds(struct store *s)
 	char name[16];
 
 	fill(s, "ada", STORE_SESSIONS_EACH);
-	is_int(get(s, "ada-0", NOW), 0, "a requestor has as many as it may");
+	is_int(get(s, "ada-0", NOW), 0,
+	       "a requestor has sessions up to the bound");
 	fill(s, "ada", STORE_SESSIONS_EACH + 1);
 	is_int(get(s, "ada-0", NOW), -ENOENT,
-	       "one more takes its longest unused");
-	is_int(get(s, "ada-1", NOW), 0, "and that alone");
+	       "a session beyond the bound displaces the longest unused");
+	is_int(get(s, "ada-1", NOW), 0, "one session is displaced");
 	for (int i = 0; i < STORE_SESSIONS_MAX / STORE_SESSIONS_EACH; i++) {
 		snprintf(name, sizeof(name), "q%d", i);
 		fill(s, name, STORE_SESSIONS_EACH);
 	}
 	is_int(get(s, "ada-1", NOW), -ENOENT,
-	       "of too many in all they go as well");
-	is_int(get(s, "q0-2047", NOW), 0, "those that were used later stay");
+	       "the total bound displaces the longest unused sessions");
+	is_int(get(s, "q0-2047", NOW), 0, "sessions used later stay");
 }
 
-/* What the steps since have added. */
+/* The tables added since version 4. */
 static const char version_4[] = HELP_VERSION_7
     "DROP TABLE sessions;"
     "DROP TRIGGER used_run; DROP TRIGGER used_more; DROP TRIGGER used_less;"
@@ -149,7 +158,7 @@ static const char version_4[] = HELP_VERSION_7
     "ALTER TABLE runs DROP COLUMN inputs_lack;"
     "PRAGMA user_version=4";
 
-/* As a paddock of before had it: then it had no sessions. */
+/* A file of an older paddock, without sessions. */
 static void test_version_4(void)
 {
 	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);
@@ -166,9 +175,10 @@ static void test_version_4(void)
 	       "a file of version 4");
 	sqlite3_close(db);
 	s = store_start(dir, "inst_b");
-	is_int(put(s, &one), 0, "keeps sessions once it is raised");
-	is_int(get(s, "k1", NOW), 0, "which are found");
-	is_int(help_get(s, &a, "ada", run.id), 0, "and has its runs still");
+	is_int(put(s, &one), 0, "a migrated file keeps sessions");
+	is_int(get(s, "k1", NOW), 0, "a migrated file finds sessions");
+	is_int(help_get(s, &a, "ada", run.id), 0,
+	       "a migrated file still has the runs");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(path);

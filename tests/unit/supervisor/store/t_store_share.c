@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What several instances have of a limit that holds for all: never more than it is. */
+/*
+ * The shares of several instances in a common limit: the sum must never exceed the
+ * limit.
+ */
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -43,7 +46,9 @@ static void ask_all(struct store **s, const struct store_share *ask,
 	}
 }
 
-/* A refusal since another is asking is told from any other, and asked again. */
+/*
+ * Ask for SHARE; a refusal because another instance asks at the time is repeated.
+ */
 static struct told ask(struct store *s, struct store_share share)
 {
 	struct told t;
@@ -67,25 +72,28 @@ static void test_runs(struct store **s)
 {
 	struct told t = ask(s[0], runs(0, 3, 5));
 
-	is_int(t.rc, 0, "a share is asked for");
-	is_int(t.share.runs, 3, "and given, while it lasts");
-	is_int(ask(s[1], runs(0, 4, 5)).share.runs, 2, "others have the rest");
-	is_int(ask(s[2], runs(0, 1, 5)).share.runs, 0, "or nothing");
+	is_int(t.rc, 0, "a share request is answered");
+	is_int(t.share.runs, 3, "an instance gets the share while available");
+	is_int(ask(s[1], runs(0, 4, 5)).share.runs, 2,
+	       "another instance gets the rest");
+	is_int(ask(s[2], runs(0, 1, 5)).share.runs, 0,
+	       "a third instance gets no share");
 	is_int(ask(s[0], runs(2, 1, 5)).share.runs, 2,
-	       "what is in use is not taken");
+	       "a share in use is not taken back");
 	is_int(ask(s[2], runs(0, 9, 5)).share.runs, 1,
-	       "what was given back another has");
+	       "a returned share goes to another instance");
 	is_int(ask(s[1], runs(2, 4, 3)).share.runs, 2,
-	       "a limit that is lowered takes nothing that is in use");
-	is_int(ask(s[2], runs(0, 9, 3)).share.runs, 0, "but what is not");
+	       "a lowered limit takes no share in use");
+	is_int(ask(s[2], runs(0, 9, 3)).share.runs, 0,
+	       "a lowered limit leaves no share for another instance");
 	t = ask(s[2], (struct store_share){.requestor = "bob",
 					   .runs_wanted = 9,
 					   .runs_most = 5});
-	is_int(t.share.runs, 5, "another requestor's limit is its own");
+	is_int(t.share.runs, 5, "another requestor has a limit of its own");
 	store_stop(s[1], 10000);
 	s[1] = node("late");
 	is_int(ask(s[1], runs(0, 9, 5)).share.runs, 3,
-	       "who leaves has nothing any more");
+	       "the share of a stopped instance is free");
 }
 
 static struct store_share rate(int64_t wanted, int64_t most)
@@ -99,14 +107,14 @@ static void test_rate(struct store **s)
 	int64_t all = 0;
 
 	is_int(ask(s[0], rate(0, 12000)).share.rate, 2000,
-	       "of calls each has its part of a half, asked or not");
+	       "each instance has a part of half the rate");
 	is_int(ask(s[0], rate(99000, 12000)).share.rate, 8000,
-	       "and more of what is left, but for the parts of the others");
+	       "an instance gets more of the rate, except the parts of others");
 	is_int(ask(s[1], rate(99000, 12000)).share.rate, 2000,
-	       "which they have then");
+	       "the other instance keeps its part of the rate");
 	ask(s[0], rate(0, 12000));
 	all = ask(s[1], rate(99000, 12000)).share.rate;
-	is_int(all, 8000, "what is not needed comes back");
+	is_int(all, 8000, "unused rate comes back");
 }
 
 static void test_cpu(struct store **s)
@@ -118,9 +126,11 @@ static void test_cpu(struct store **s)
 	used.cpu_ms = 40;
 	ask(s[1], used);
 	used.cpu_ms = 2;
-	is_int(ask(s[2], used).share.cpu_others_ms, 740, "the others' is told");
+	is_int(ask(s[2], used).share.cpu_others_ms, 740,
+	       "the CPU time of other instances is told");
 	used.cpu_ms = 0;
-	is_int(ask(s[0], used).share.cpu_others_ms, 42, "to each");
+	is_int(ask(s[0], used).share.cpu_others_ms, 42,
+	       "another instance's CPU time is told to the first");
 }
 
 /* At once, again and again: whoever comes first, all have no more than there is. */
@@ -149,7 +159,7 @@ static void test_race(struct store **s)
 		over += sum > 7;
 	}
 	is_int(over, 0, "three that ask at once never have more than there is");
-	ok(asked > 0, "and are told");
+	ok(asked > 0, "instances asking at once get answers");
 }
 
 int main(void)
@@ -162,7 +172,7 @@ int main(void)
 	if (!help_is_postgres()) {
 		base = help_dir();
 		s[0] = help_start(base, "inst_a");
-		ok(!store_is_shared(s[0]), "what is not shared has no shares");
+		ok(!store_is_shared(s[0]), "an unshared store has no shares");
 		store_stop(s[0], 10000);
 		help_remove(base);
 		return tap_done();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_store_staged.c - what ended is staged in SQLite: committed in a table of its own.
- * Nobody who asks the store sees that, whatever they ask and whoever they are; what is
- * moved is what would have been written at once.
+ * t_store_staged.c - SQLite stages ends of runs: commits the ends into a table of their
+ * own. No request may show a difference, whatever the request and whichever the
+ * process; moved rows must equal rows written at once.
  */
 #include "base/buf.h"
 #include "base/os/log.h"
@@ -20,12 +20,14 @@ static void test_staged(const char *dir)
 
 	for (size_t i = 0; i < ARRAY_LEN(runs); i++)
 		runs[i] = help_put_ended(s);
-	is_int(help_staged(dir), 3, "what ended is staged");
-	is_int(help_moved(dir), 0, "and not yet among all others");
-	is_int(help_get(s, &a, "alice", runs[1].id), 0, "who asks finds it");
-	is_str(a.view, runs[1].view, "whole");
-	is_int(help_staged(dir), 0, "for it is moved first");
-	is_int(help_moved(dir), 3, "all of it");
+	is_int(help_staged(dir), 3, "an ended run is staged");
+	is_int(help_moved(dir), 0,
+	       "a staged run is not yet in the table of runs");
+	is_int(help_get(s, &a, "alice", runs[1].id), 0,
+	       "a read finds a staged run");
+	is_str(a.view, runs[1].view, "a staged run has the view");
+	is_int(help_staged(dir), 0, "a read moves the staged run first");
+	is_int(help_moved(dir), 3, "a read moves all staged runs");
 	memset(view, 'v', sizeof(view) - 1);
 	large.view = view;
 	help_put(s, &large, STORE_RETRY);
@@ -34,21 +36,22 @@ static void test_staged(const char *dir)
 	runs[0].view = view;
 	help_put(s, &runs[0], STORE_RETRY);
 	help_get(s, &a, "alice", runs[0].id);
-	is_str(a.view, view, "and comes after what is");
+	is_str(a.view, view, "a put after staged rows wins");
 	id_new(key.id, "run");
 	key.idem_key = "k";
 	help_put(s, &key, STORE_RETRY);
-	is_int(help_staged(dir), 0, "nor one with an idempotency key");
+	is_int(help_staged(dir), 0,
+	       "a run with an idempotency key is not staged");
 	key.idem_key = NULL;
 	id_new(key.id, "run");
 	key.status = STORE_RUNNING;
 	help_put(s, &key, STORE_SYNC);
-	is_int(help_staged(dir), 0, "nor one that runs");
+	is_int(help_staged(dir), 0, "a running run is not staged");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
 
-/* ---- each kind of request ---- */
+/* ---- requests of each kind ---- */
 
 static int64_t asked(struct store *s, const struct store_run *run, size_t kind)
 {
@@ -145,15 +148,16 @@ static void test_kinds(const char *dir)
 		run.task = STORE_TASK_VIEW;
 		run.task_expires_ms = 3000;
 		help_put(s, &run, STORE_RETRY);
-		is_int(help_staged(sub), 1, "one is staged");
+		is_int(help_staged(sub), 1,
+		       "an ended run is staged for the request");
 		is_int(asked(s, &run, i), kinds[i].found, "is asked for %s",
 		       kinds[i].name);
-		is_int(help_staged(sub), 0, "and was moved");
+		is_int(help_staged(sub), 0, "the request moves the staged run");
 		is_int(help_count(sub,
 				  "SELECT count(*) FROM runs WHERE ended = 0"),
-		       0, "and has ended");
+		       0, "the moved run has ended");
 		is_int(help_count(sub, "SELECT count(*) FROM mail"), 0,
-		       "and is told no more");
+		       "the moved run has no mail");
 		store_stop(s, 10000);
 		free(sub);
 	}
@@ -174,13 +178,16 @@ static void test_other(const char *dir)
 		is_int(help_get(t, &a, "alice", run.id), 0,
 		       "one sees what the other staged");
 		is_int(help_get(s, &a, "alice", run.id), 0,
-		       "the other what that one moved");
+		       "the second instance reads the moved runs");
 		run = help_put_ended(s);
 		other = help_put_ended(t);
-		is_int(help_list(s, &a, &all), 0, "both stage,");
-		is_int(a.total, 3 * (i + 1), "and all is seen");
-		is_int(help_get(t, &a, "alice", run.id), 0, "by both");
-		is_int(help_get(s, &a, "alice", other.id), 0, "of both");
+		is_int(help_list(s, &a, &all), 0, "both instances stage ends");
+		is_int(a.total, 3 * (i + 1),
+		       "a list shows the staged ends of both instances");
+		is_int(help_get(t, &a, "alice", run.id), 0,
+		       "the second instance finds the first's end");
+		is_int(help_get(s, &a, "alice", other.id), 0,
+		       "the first instance finds the second's end");
 	}
 	is_int(help_staged(dir), 0, "nothing is staged any more");
 	store_stop(s, 10000);
@@ -188,9 +195,9 @@ static void test_other(const char *dir)
 	help_clear(&a);
 }
 
-/* ---- what becomes of it ---- */
+/* ---- the moved rows ---- */
 
-/* TABLE's rows, in lines; the caller's. */
+/* The rows of TABLE as lines; the caller frees the text. */
 static char *dump(const char *dir, const char *table)
 {
 	char *path = xasprintf("%s/paddock.db", dir);
@@ -217,8 +224,10 @@ static char *dump(const char *dir, const char *table)
 	return buf_take(&b, NULL);
 }
 
-/* The same is put twice over: into one store that is read after each, so that nothing
- * is staged with another, and into one that moves all of it in the end. */
+/*
+ * Put the same runs into a store with a read after each put, so no two are staged
+ * together, or into a store which moves all at the end.
+ */
 static void put_story(struct store *s, bool apart)
 {
 	static const struct {
@@ -279,8 +288,8 @@ static void test_same(const char *dir)
 
 		for (int k = 0; k < 3; k++)
 			text[k] = dump(subs[k], tables[i]);
-		ok(strlen(text[0]) > 9, "there is something in %s", tables[i]);
-		is_str(text[1], text[0], "what is staged comes to the same");
+		ok(strlen(text[0]) > 9, "the table %s has rows", tables[i]);
+		is_str(text[1], text[0], "staged rows end up the same");
 		is_str(text[2], text[0], "moved together, too");
 		for (int k = 0; k < 3; k++)
 			free(text[k]);
@@ -298,10 +307,12 @@ static void test_refused(const char *dir)
 
 	help_put_ended(s);
 	run.status = (enum store_status)9;
-	is_int(help_put(s, &run, STORE_RETRY), -EINVAL, "no such status");
+	is_int(help_put(s, &run, STORE_RETRY), -EINVAL,
+	       "an unknown status is refused");
 	run = help_ended("alice");
 	run.digest = NULL;
-	is_int(help_put(s, &run, STORE_RETRY), -EINVAL, "no digest");
+	is_int(help_put(s, &run, STORE_RETRY), -EINVAL,
+	       "a run without a digest is refused");
 	next = help_ended("alice");
 	hold = help_hold(dir, s);
 	store_put_run(s, &run, STORE_RETRY, help_done, &a);
@@ -309,11 +320,13 @@ static void test_refused(const char *dir)
 	help_unlock(hold);
 	help_wait(s, &a);
 	help_wait(s, &good);
-	is_int(a.rc, -EINVAL, "what is refused beside another fails alone");
-	is_int(good.rc, 0, "and the other does not");
-	is_str(store_failing(s), NULL, "that is no failure of the store");
-	is_int(help_get(s, &a, "alice", next.id), 0, "which has that");
-	is_int(help_get(s, &a, "alice", run.id), -ENOENT, "and not the first");
+	is_int(a.rc, -EINVAL, "a refused row beside another fails alone");
+	is_int(good.rc, 0, "the row beside a refused row is stored");
+	is_str(store_failing(s), NULL,
+	       "a refused row is no failure of the store");
+	is_int(help_get(s, &a, "alice", next.id), 0, "the stored row is found");
+	is_int(help_get(s, &a, "alice", run.id), -ENOENT,
+	       "the refused row is not found");
 	store_stop(s, 10000);
 	help_clear(&a);
 	help_clear(&good);
@@ -341,16 +354,19 @@ static void test_many(const char *dir)
 {
 	struct store *s = help_start_still(dir, "inst_a");
 
-	is_int(staged_of(dir, s, AT_ONCE), AT_ONCE, "a few at once are staged");
-	is_int(staged_of(dir, s, AT_ONCE + 1), 0, "more of them are not");
-	is_int(help_moved(dir), 2 * AT_ONCE + 1, "and what was is moved");
+	is_int(staged_of(dir, s, AT_ONCE), AT_ONCE,
+	       "a few ends at once are staged");
+	is_int(staged_of(dir, s, AT_ONCE + 1), 0,
+	       "more ends at once are not staged");
+	is_int(help_moved(dir), 2 * AT_ONCE + 1,
+	       "staged ends are moved with the larger batch");
 	for (int i = 0; i < AT_ONCE; i++) {
 		struct store_run run = help_run("alice", STORE_RUNNING);
 
 		store_put_run(s, &run, STORE_DEFERRED, NULL, NULL);
 	}
 	help_put_ended(s);
-	is_int(help_staged(dir), 0, "nor one while many are under way");
+	is_int(help_staged(dir), 0, "an end while many are open is not staged");
 	store_stop(s, 10000);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_store_sync.c - what was told is on the disk: after every commit the log of
- * the database is synced before anybody hears of it, and an artifact's bytes and
- * name are before its row. Power may fail then; kill -9 alone shows none of it.
+ * t_store_sync.c - a reported result must be on the disk: after every commit the log of
+ * the database is synced before the report, and the bytes and the name of an artifact
+ * are synced before the row. The test is about a loss of power; kill -9 alone would
+ * show no fault.
  *
- * This program has the calls that write and sync, in place of libc's, and keeps
- * them in order.
+ * The program replaces libc's calls which write and sync, and records the order of the
+ * calls.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -65,7 +66,7 @@ static ssize_t wrote(int fd, ssize_t n)
 	return n;
 }
 
-/* As of a disk that is not there for a moment. */
+/* As with a disk which fails for a moment. */
 static bool is_failing(int fd)
 {
 	if (!fails || !is_at(fd, "paddock.db-wal"))
@@ -115,7 +116,7 @@ int rename(const char *from, const char *to)
 	return rc;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static void done(void *arg, const struct store_result *res)
 {
@@ -138,7 +139,7 @@ static void end(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The last event of WHAT before that at AT, or -1. */
+/* The last event WHAT before the event AT, or -1. */
 static int last(enum what what, int at)
 {
 	while (--at >= 0 && events[at] != what)
@@ -155,7 +156,7 @@ static size_t count(enum what what)
 	return n;
 }
 
-/* Each that was told came after a write to the log that had been synced. */
+/* A report must come after a write to the log and a sync of the log. */
 static void is_synced(const char *name)
 {
 	int told = last(TOLD, (int)n_events), wrote_at, synced_at;
@@ -164,7 +165,7 @@ static void is_synced(const char *name)
 	wrote_at = last(WROTE_LOG, told);
 	synced_at = last(SYNCED_LOG, told);
 	ok(told >= 0 && wrote_at >= 0, "%s is written before it is told", name);
-	ok(synced_at > wrote_at, "  and synced in between");
+	ok(synced_at > wrote_at, "the log is synced before the report");
 }
 
 static void put(struct store *s, const struct store_run *run,
@@ -201,7 +202,7 @@ static void put_artifact(const char *dir, struct store *s,
 	begin();
 	store_put_artifact(s, &art, tmp, STORE_SYNC, done, &a);
 	help_wait(s, &a);
-	is_int(a.rc, 0, "an artifact");
+	is_int(a.rc, 0, "an artifact is stored");
 	is_synced("an artifact");
 	told = last(TOLD, (int)n_events);
 	row = last(WROTE_LOG, told);
@@ -209,36 +210,39 @@ static void put_artifact(const char *dir, struct store *s,
 	bytes = last(SYNCED_TMP, named);
 	folder = last(SYNCED_DIR, told);
 	ok(bytes >= 0 && bytes < named,
-	   "  its bytes are synced before they are named");
+	   "the artifact's bytes are synced before the name");
 	ok(named < folder && folder < row,
-	   "  and its name before there is a row of it");
+	   "the artifact's name is synced before the row");
 	free(tmp);
 	help_clear(&a);
 }
 
-/* What is moved is on the disk, so that to move it needs no sync; it can be read by
- * others all the same. */
+/*
+ * A moved row is already on the disk, so moving needs no sync; other connections see
+ * the moved row all the same.
+ */
 static void test_moved(struct store *s, const struct store_run *run)
 {
 	struct store *t = store_start(s->dir, "inst_b");
 	struct answer a = {0};
 
-	help_get(t, &a, "alice", "none"); /* it is open */
+	help_get(t, &a, "alice", "none"); /* opens the second connection */
 	help_put(s, run, STORE_RETRY);
 	begin();
 	help_get(s, &a, "alice", run->id);
 	end();
-	is_int(a.rc, 0, "what is read is moved");
-	is_int((int)count(WROTE_LOG), 1, "  by one write");
-	is_int((int)count(SYNCED_LOG), 0, "  and no sync");
-	is_int(help_get(t, &a, "alice", run->id), 0, "  where others see it");
+	is_int(a.rc, 0, "a read moves the staged end");
+	is_int((int)count(WROTE_LOG), 1, "the move is one write");
+	is_int((int)count(SYNCED_LOG), 0, "the move needs no sync");
+	is_int(help_get(t, &a, "alice", run->id), 0,
+	       "another instance sees the moved end");
 	store_stop(t, 10000);
 	help_clear(&a);
 }
 
 /*
- * What was moved is not synced before a checkpoint does that. Where that fails, it may
- * be a hole, and what is told after it would be lost with it.
+ * A moved row is synced by a checkpoint alone. After a failed checkpoint the log may
+ * have a hole, and a later reported row would be lost with the hole.
  */
 static void test_hole(struct store *s, struct store_run *run)
 {
@@ -262,7 +266,7 @@ static void test_hole(struct store *s, struct store_run *run)
 	id_new(run->id, "run");
 	help_put(s, run, STORE_RETRY);
 	ok(stat(log, &st) == 0 && st.st_size < 1 << 20,
-	   "and a new log is begun before more is told");
+	   "a new log is begun before the next report");
 	free(view);
 	free(log);
 }
@@ -288,13 +292,13 @@ int main(void)
 	run.status = STORE_SUCCEEDED;
 	run.finished_ms = 5;
 	put(s, &run, STORE_RETRY, "an end");
-	is_int((int)count(WROTE_LOG), 1, "  all of its pages by one write");
+	is_int((int)count(WROTE_LOG), 1, "an end is one write");
 	id_new(run.id, "run");
 	put(s, &run, STORE_RETRY, "another end");
 	test_moved(s, &run);
 	run.status = STORE_FAILED;
 	put(s, &run, STORE_RETRY, "an end after that");
-	is_int((int)count(WROTE_LOG), 1, "  all of its pages by one write");
+	is_int((int)count(WROTE_LOG), 1, "an end after a move is one write");
 	test_hole(s, &run);
 	run.cancelling = true;
 	store_stop(s, 10000);

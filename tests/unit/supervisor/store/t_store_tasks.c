@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs that are tasks: pages, expiry, recovery, and a file of version 1. */
+/* Runs which are tasks: pages, expiry, recovery, and a file of version 1. */
 #include "supervisor/store/store.h"
 
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -67,7 +67,7 @@ static struct store_run a_task(int n, enum store_status status)
 	return run;
 }
 
-/* Every third is no task at all; one is somebody else's. */
+/* Every third run is no task; a further run belongs to another requestor. */
 static void fill(struct store *s)
 {
 	for (int n = 0; n < TASKS; n++) {
@@ -92,13 +92,14 @@ static void test_pages(struct store *s)
 	size_t seen = 0;
 	bool falling = true;
 
-	is_int(p.n, 10, "a page has as many as were asked for");
-	is_str(p.rows[0].id, "run_00000000000000000000000059", "newest first");
+	is_int(p.n, 10, "a page has the requested number of tasks");
+	is_str(p.rows[0].id, "run_00000000000000000000000059",
+	       "the newest task is first");
 	ok(p.rows[0].task == STORE_TASK_OUTPUT &&
 	       p.rows[0].task_ttl_ms == 5000 &&
 	       p.rows[0].task_expires_ms == NOW + 59001,
-	   "what makes it a task comes back");
-	is_str(p.note, "it failed", "so does its note");
+	   "the members of a task are read");
+	is_str(p.note, "it failed", "the note of a task is read");
 	do {
 		p = list(s, "alice", before, NOW, 7);
 		for (size_t i = 0; i < p.n; i++, seen++) {
@@ -112,9 +113,9 @@ static void test_pages(struct store *s)
 	       "the pages hold every task of hers, and no other run");
 	ok(falling, "each once, in order");
 	p = list(s, "bob", NULL, NOW, 10);
-	is_int(p.n, 1, "his are his");
+	is_int(p.n, 1, "another requestor has one task");
 	p = list(s, "carol", NULL, NOW, 10);
-	is_int(p.n, 0, "who has none gets none");
+	is_int(p.n, 0, "a requestor without tasks has none");
 }
 
 static void test_changes(struct store *s)
@@ -131,7 +132,7 @@ static void test_changes(struct store *s)
 	       "the place of what is no task is a place as well");
 }
 
-/* Where rows lie in pieces by their age a page may have some of each. */
+/* In partitions by age, a page may have tasks of several partitions. */
 static void test_ages(struct store *s)
 {
 	static const int days[] = {0, 0, 2, 3, 10, 40, 100, 300};
@@ -156,7 +157,8 @@ static void test_ages(struct store *s)
 			same = strcmp(p.rows[i].id, ids[n++]) == 0 && same;
 	} while (p.n > 0 && n < ARRAY_LEN(days));
 	ok(same && n == ARRAY_LEN(days), "tasks of all ages, the newest first");
-	is_int(list(s, "dave", ids[n - 1], NOW, 3).n, 0, "and no more");
+	is_int(list(s, "dave", ids[n - 1], NOW, 3).n, 0,
+	       "no task follows the oldest");
 }
 
 static void test_expiry(struct store *s)
@@ -165,19 +167,20 @@ static void test_expiry(struct store *s)
 	struct page p = list(s, "alice", NULL, NOW + 50000, TASKS);
 
 	is_int(p.rows[p.n - 1].task_expires_ms, NOW + 50001,
-	       "what has expired is not listed, swept or not");
+	       "an expired task is not listed before the sweep");
 	store_sweep(s, NOW + 50000);
 	p = get(s, "run_00000000000000000000000049");
-	is_int(p.rows[0].task_expires_ms, 0, "the sweep forgets the task");
+	is_int(p.rows[0].task_expires_ms, 0,
+	       "the sweep removes the task of the run");
 	is_int(help_get(s, &a, "alice", "run_00000000000000000000000049"), 0,
-	       "and leaves the run");
+	       "the run of a removed task stays");
 	p = list(s, "alice", NULL, 1, TASKS);
 	is_str(p.rows[p.n - 1].id, "run_00000000000000000000000050",
-	       "it is in no list any more, whatever the time");
+	       "a removed task is in no list, whatever the time");
 	help_clear(&a);
 }
 
-/* In a folder of its own: its owner is gone without a word. */
+/* A folder of its own, whose instance has ended without a word. */
 static void test_recovery(void)
 {
 	struct store_run run = a_task(1, STORE_RUNNING);
@@ -187,7 +190,8 @@ static void test_recovery(void)
 	char *dir = help_dir();
 	struct store *s = store_start(dir, "inst_a");
 	struct answer a = {0};
-	static struct page p; /* on the stack an analyzer loses it */
+	/* static, since an analyzer loses a value on the stack */
+	static struct page p;
 	struct help_db *db;
 
 	asked.cancelling = true;
@@ -209,27 +213,30 @@ static void test_recovery(void)
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
 	help_claim(s, &a);
-	is_int(a.interrupted, 3, "three were running");
-	is_int(a.n, 1, "one was waiting");
-	is_int(help_get(s, &a, "bob", bobs.id), 0, "one of them was bob's");
-	is_int(a.expires_ms - a.finished_ms, 77, "whose runs are kept so long");
+	is_int(a.interrupted, 3, "three runs were running");
+	is_int(a.n, 1, "one run was waiting");
+	is_int(help_get(s, &a, "bob", bobs.id), 0,
+	       "another requestor's run is read");
+	is_int(a.expires_ms - a.finished_ms, 77,
+	       "another requestor's run has the requestor's time to live");
 	help_get(s, &a, "alice", asked.id);
-	is_int(a.expires_ms - a.finished_ms, 1000, "and others as all are");
+	is_int(a.expires_ms - a.finished_ms, 1000,
+	       "other runs have the common time to live");
 	p = get(s, run.id);
-	is_int(p.rows[0].status, STORE_FAILED, "what ran has failed");
+	is_int(p.rows[0].status, STORE_FAILED, "the running run has failed");
 	ok(p.rows[0].task == STORE_TASK_OUTPUT &&
 	       p.rows[0].task_expires_ms == INT64_MAX / 2 &&
 	       p.rows[0].expires_ms >= p.rows[0].task_expires_ms,
-	   "it is a task still, and its row lasts as long");
+	   "the failed run is still a task, and its row lasts as long");
 	p = get(s, asked.id);
 	is_int(p.rows[0].status, STORE_CANCELED,
-	       "what was asked to end was cancelled, not interrupted");
+	       "the run to be cancelled is canceled, not interrupted");
 	store_stop(s, 10000);
 	help_clear(&a);
 	help_remove(dir);
 }
 
-/* As the first version made its table, with a row in it. */
+/* The table of version 1, with a row. */
 static const char version_1[] =
     "CREATE TABLE runs(id TEXT NOT NULL, requestor TEXT NOT NULL,"
     " template_id TEXT NOT NULL, version TEXT NOT NULL,"
@@ -281,17 +288,19 @@ static void test_version_1(void)
 	       "a file of version 1");
 	sqlite3_close(db);
 	s = store_start(dir, "inst_a");
-	t = store_start(dir, "inst_b"); /* both raise it */
+	t = store_start(dir, "inst_b"); /* the two stores migrate the file */
 	store_put_run(t, &run, STORE_SYNC, NULL, NULL);
 	is_int(help_get(s, &a, "alice", "run_22222222222222222222222222"), 0,
-	       "its runs are still there");
-	is_str(a.view, "{\"old\":1}", "whole");
+	       "the runs of version 1 are still there");
+	is_str(a.view, "{\"old\":1}", "a run of version 1 has the view");
 	help_clear(&a);
 	store_usage(s, "alice", help_done, &a);
 	help_wait(s, &a);
-	ok(a.row_bytes >= STORE_ROW_BYTES + 9, "and are counted");
+	ok(a.row_bytes >= STORE_ROW_BYTES + 9,
+	   "the runs of version 1 are counted");
 	p = get(s, "run_22222222222222222222222222");
-	is_int(p.rows[0].task, STORE_TASK_NONE, "and are no tasks");
+	is_int(p.rows[0].task, STORE_TASK_NONE,
+	       "the runs of version 1 are no tasks");
 	help_get(t, &a, "alice", run.id);
 	p = list(s, "alice", NULL, NOW, 9);
 	is_int(p.n, 1, "new tasks are kept beside them");

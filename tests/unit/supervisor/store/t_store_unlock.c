@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_store_unlock.c - a lock of SQLite's that could not be given back keeps nobody from the
- * store for longer than its connection.
+ * t_store_unlock.c - a lock of SQLite which could not be released must block other
+ * connections no longer than the connection lives.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,10 @@
 static atomic_int fails; /* so many locks cannot be given back from now on */
 static atomic_int failed;
 
-/* SQLite's, and everybody's: they stand before the C library's. */
+/*
+ * Calls of SQLite and of all other code go through this function, which precedes the C
+ * library's.
+ */
 static int call(int fd, int cmd, void *arg)
 {
 	const struct flock *l = arg;
@@ -56,7 +59,7 @@ int main(void)
 	struct store_run run = help_run("alice", STORE_RUNNING);
 	struct answer a = {0};
 
-	if (help_is_postgres()) { /* it has no locks of ours */
+	if (help_is_postgres()) { /* PostgreSQL uses no file locks */
 		store_stop(s, 10000);
 		help_remove(dir);
 		skip("needs SQLite", "PostgreSQL's locks are its own");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_store_unstage.c - what was staged in SQLite is moved: when, by whom, and what is
- * seen while it cannot be.
+ * t_store_unstage.c - staged rows of SQLite are moved: the time, the mover, and the
+ * results of reads while a move is impossible.
  */
 #include <signal.h>
 #include <sys/mount.h>
@@ -25,12 +25,12 @@ static void test_due(const char *dir)
 	s->staged = 1;
 	s->worked = false;
 	is_int(store_unstage_due_ms(s, 5), STORE_FOREVER,
-	       "one waits while there is something to do");
+	       "a move waits while the store has work");
 	is_int(store_unstage_due_ms(s, STORE_FOREVER), 0,
-	       "but not when there was nothing for a while");
+	       "a move is due after a while without work");
 	s->unstage_ms = 7;
 	is_int(store_unstage_due_ms(s, STORE_FOREVER), 7,
-	       "after a failure it waits");
+	       "a move waits after a failure");
 	s->staged = 0;
 	is_int(store_unstage_due_ms(s, STORE_FOREVER), STORE_FOREVER,
 	       "nothing wakes for nothing");
@@ -47,17 +47,19 @@ static void test_by_itself(const char *dir)
 	help_put_ended(s);
 	while (help_moved(dir) == 0 && clock_mono_ms() < until_ms)
 		sched_yield();
-	is_int(help_moved(dir), 1, "what is left alone is moved");
-	is_int(help_staged(dir), 0, "once");
+	is_int(help_moved(dir), 1, "a staged run is moved without any request");
+	is_int(help_staged(dir), 0, "no run is staged after the move");
 	store_stop(s, 10000);
 	s = help_start_still(dir, "inst_b");
 	run = help_put_ended(s);
-	is_int(help_staged(dir), 1, "another is staged");
+	is_int(help_staged(dir), 1, "a second run is staged");
 	store_stop(s, 10000);
-	is_int(help_staged(dir), 0, "the end of the store moves it");
-	is_int(help_moved(dir), 2, "beside the first");
+	is_int(help_staged(dir), 0,
+	       "the end of the store moves the staged run");
+	is_int(help_moved(dir), 2, "both runs are moved");
 	s = help_start_still(dir, "inst_c");
-	is_int(help_get(s, &a, "alice", run.id), 0, "where it is found");
+	is_int(help_get(s, &a, "alice", run.id), 0,
+	       "the moved run is found after a restart");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
@@ -77,7 +79,7 @@ static void end_some(const char *dir, int out)
 		pause();
 }
 
-/* Before there are threads: it forks. */
+/* The test forks, and so runs before there are threads. */
 static void test_killed(const char *dir)
 {
 	char id[ID_SIZE] = "";
@@ -99,17 +101,21 @@ static void test_killed(const char *dir)
 	s = store_start(dir, "inst_next");
 	store_recover(s, help_done, &a);
 	help_wait(s, &a);
-	is_int((int64_t)a.interrupted, 0, "who takes over sees that it ended");
-	is_int(help_get(s, &a, "alice", id), 0, "and has it");
-	is_int(a.status[0], STORE_SUCCEEDED, "as it was told");
-	is_int(help_moved(dir), 4, "as all others");
+	is_int((int64_t)a.interrupted, 0,
+	       "a take-over finds that the staged run ended");
+	is_int(help_get(s, &a, "alice", id), 0,
+	       "a take-over finds the staged run");
+	is_int(a.status[0], STORE_SUCCEEDED,
+	       "the staged run has the reported status");
+	is_int(help_moved(dir), 4,
+	       "all staged runs are moved at the take-over");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
 
-/* ---- when it cannot be ---- */
+/* ---- while a move is impossible ---- */
 
-/* Who holds the lock keeps us from moving; a run is found by its id, as it is. */
+/* A foreign lock prevents the move; a read by id finds the staged run. */
 static void test_locked(const char *dir)
 {
 	struct store *s = help_start_still(dir, "inst_a");
@@ -128,27 +134,31 @@ static void test_locked(const char *dir)
 	run.view = "{\"v\":2}";
 	help_put(s, &run, STORE_RETRY);
 	hold = help_lock(dir);
-	is_int(help_get(s, &a, "alice", run.id), 0, "a read is answered,");
-	is_int(a.status[0], STORE_SUCCEEDED, "by what came last");
-	is_str(a.view, run.view, "whole");
-	is_str(a.inputs, NULL, "without inputs");
+	is_int(help_get(s, &a, "alice", run.id), 0,
+	       "a staged run is read during a lock");
+	is_int(a.status[0], STORE_SUCCEEDED, "the read has the last status");
+	is_str(a.view, run.view, "the read has the view");
+	is_str(a.inputs, NULL, "the read has no inputs");
 	help_clear(&a);
 	store_get_inputs(s, "alice", run.id, help_done, &a);
 	help_wait(s, &a);
-	is_str(a.inputs, "{\"text\":\"a b\"}", "which are still known");
-	is_int(help_get(s, &a, "bob", run.id), -ENOENT, "to its requestor");
-	is_int(help_list(s, &a, &all), 0, "a list is answered, too");
-	is_str(store_failing(s), NULL, "and nothing has failed");
-	is_int(help_staged(dir), 2, "though it is where it was");
+	is_str(a.inputs, "{\"text\":\"a b\"}",
+	       "the inputs of the staged run are known");
+	is_int(help_get(s, &a, "bob", run.id), -ENOENT,
+	       "another requestor does not find the staged run");
+	is_int(help_list(s, &a, &all), 0, "a list is read during a lock");
+	is_str(store_failing(s), NULL,
+	       "a prevented move is no failure of the store");
+	is_int(help_staged(dir), 2, "the runs are still staged");
 	help_unlock(hold);
 	other = help_run("bob", STORE_RUNNING);
 	help_put(s, &other, STORE_SYNC);
-	is_int(help_staged(dir), 0, "until somebody can write");
+	is_int(help_staged(dir), 0, "the next write moves the staged runs");
 	store_stop(s, 10000);
 	help_clear(&a);
 }
 
-/* Our own small file system, seen by this process alone. */
+/* Mount a small file system which this process alone sees. */
 static bool mount_tmpfs(const char *at)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
@@ -156,7 +166,7 @@ static bool mount_tmpfs(const char *at)
 	       mount("tmpfs", at, "tmpfs", 0, FULL_BYTES) == 0;
 }
 
-/* Fill what is left; the file's path. */
+/* Fill the rest of the disk; the path of the file. */
 static char *fill_disk(const char *dir)
 {
 	char *path = xasprintf("%s/ballast", dir);
@@ -182,32 +192,34 @@ static void test_full(const char *dir)
 		runs[i] = help_put_ended(s);
 	ballast = fill_disk(dir);
 	for (int i = 0; i < 3; i++) {
-		is_int(help_list(s, &a, &all), 0, "on a full disk,");
-		is_int(a.total, 5, "a list has all that ended");
-		is_int((int64_t)a.n, 5, "each of them");
+		is_int(help_list(s, &a, &all), 0,
+		       "a list is read on a full disk");
+		is_int(a.total, 5, "the list on a full disk has all runs");
+		is_int((int64_t)a.n, 5, "the list on a full disk has each run");
 		is_int(help_get(s, &a, "alice", runs[i].id), 0,
-		       "and each is found");
+		       "a staged run is found on a full disk");
 		help_clear(&a);
 		store_usage(s, "alice", help_done, &a);
 		help_wait(s, &a);
 		is_int(a.row_bytes, 5 * (STORE_ROW_BYTES + 14 + 7),
-		       "and counted");
+		       "the staged runs are counted on a full disk");
 	}
 	ok(store_failing(s) != NULL &&
 	       strstr(store_failing(s), "free space") != NULL,
 	   "the store says that it is sick");
-	is_int(help_staged(dir), 5, "nothing was moved");
+	is_int(help_staged(dir), 5, "no run is moved on a full disk");
 	unlink(ballast);
-	is_int(help_list(s, &a, &all), 0, "with room again");
-	is_int(a.total, 5, "the list is the same");
-	is_int(help_staged(dir), 0, "and all is moved");
-	is_str(store_failing(s), NULL, "and the store is well");
+	is_int(help_list(s, &a, &all), 0, "a list is read with room again");
+	is_int(a.total, 5, "the list with room again is the same");
+	is_int(help_staged(dir), 0,
+	       "the staged runs are moved with room again");
+	is_str(store_failing(s), NULL, "the store works with room again");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(ballast);
 }
 
-/* More of it than SQLite keeps pages. */
+/* More staged rows than SQLite caches pages. */
 static void test_full_large(const char *dir)
 {
 	struct store *s = help_start_still(dir, "inst_a");
@@ -224,15 +236,19 @@ static void test_full_large(const char *dir)
 		run.view = view;
 		help_put(s, &run, STORE_RETRY);
 	}
-	is_int(help_staged(dir), 150, "much is staged");
+	is_int(help_staged(dir), 150, "many runs are staged");
 	ballast = fill_disk(dir);
-	is_int(help_list(s, &a, &all), 0, "on a full disk,");
-	is_int(a.total, 150, "a list has all of it");
-	is_int(help_staged(dir), 150, "and nothing was moved");
+	is_int(help_list(s, &a, &all), 0,
+	       "a list of many runs is read on a full disk");
+	is_int(a.total, 150,
+	       "the list of many runs is complete on a full disk");
+	is_int(help_staged(dir), 150,
+	       "none of many runs is moved on a full disk");
 	unlink(ballast);
 	help_list(s, &a, &all);
-	is_int(a.total, 150, "with room again, too");
-	is_int(help_staged(dir), 0, "and all is");
+	is_int(a.total, 150, "the list of many runs is the same with room");
+	is_int(help_staged(dir), 0,
+	       "many staged runs are moved with room again");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(ballast);

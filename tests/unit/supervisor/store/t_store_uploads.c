@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uploads: artifacts of no run. Where they lie, who finds them, and how they end. */
+/* Uploads: artifacts without a run. The files, the lists, and the end. */
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -33,7 +33,7 @@ static struct store_artifact upload(const char *requestor)
 	struct store_artifact art = help_artifact(&run, SIZE);
 	static int count;
 
-	/* in order, also those of one millisecond */
+	/* ordered, also within a millisecond */
 	snprintf(art.id, sizeof(art.id), "art_z%025d", ++count);
 	memcpy(art.run_id, art.id, sizeof(art.run_id));
 	art.created_ms = 100;
@@ -110,29 +110,36 @@ static void test_one(const char *dir, struct store *s)
 	put(dir, s, &made);
 	put(dir, s, &one);
 	put(dir, s, &two);
-	ok(is_filed(dir, one.id, one.id), "each has a folder of its own");
+	ok(is_filed(dir, one.id, one.id), "an upload has a folder of its own");
 	f = list(s, "alice", false, NULL);
-	is_int((int64_t)f.n, 2, "what was uploaded is listed");
-	is_str(f.ids[0], two.id, "the newest first");
+	is_int((int64_t)f.n, 2, "uploads are listed");
+	is_str(f.ids[0], two.id, "the newest upload is listed first");
 	is_int((int64_t)list(s, "alice", true, NULL).n, 3,
-	       "with what runs made when all is asked for");
-	is_int((int64_t)list(s, "alice", true, two.id).n, 1, "from an id on");
+	       "a list of all has artifacts of runs");
+	is_int((int64_t)list(s, "alice", true, two.id).n, 1,
+	       "a list begins after an id");
 	is_int((int64_t)list(s, "bob", true, NULL).n, 0,
-	       "nothing of another's");
-	is_int(drop(s, "bob", one.id), -ENOENT, "who cannot delete it");
-	is_int(drop(s, "alice", "art_none"), -ENOENT, "none is unknown");
-	is_int(drop(s, "alice", made.id), -EPERM, "what a run made is its own");
+	       "another requestor's list is empty");
+	is_int(drop(s, "bob", one.id), -ENOENT,
+	       "another requestor cannot delete an upload");
+	is_int(drop(s, "alice", "art_none"), -ENOENT,
+	       "an unknown upload cannot be deleted");
+	is_int(drop(s, "alice", made.id), -EPERM,
+	       "an artifact of a run is not deleted as an upload");
 	is_int(drop(s, "alice", one.id), 0, "an upload is deleted");
-	ok(!is_filed(dir, one.id, NULL), "with its folder");
+	ok(!is_filed(dir, one.id, NULL),
+	   "the folder of a deleted upload is removed");
 	is_int(help_read(s, &a, "alice", one.id, 0, 9), -ENOENT,
-	       "and unknown then");
-	is_int(drop(s, "alice", one.id), -ENOENT, "also to who deletes it");
-	is_int(help_read(s, &a, "alice", two.id, 0, 9), 0, "others stay");
-	is_int(bytes_of(s, "alice"), 2 * SIZE, "and count");
+	       "a deleted upload is unknown");
+	is_int(drop(s, "alice", one.id), -ENOENT,
+	       "a deleted upload cannot be deleted again");
+	is_int(help_read(s, &a, "alice", two.id, 0, 9), 0,
+	       "other uploads stay");
+	is_int(bytes_of(s, "alice"), 2 * SIZE, "other uploads still count");
 	help_clear(&a);
 }
 
-/* All of REQUESTOR's before BEFORE_MS, step by step: how many. */
+/* Delete all uploads of REQUESTOR before BEFORE_MS, step by step: the count. */
 static int64_t drop_all(struct store *s, const char *requestor,
 			int64_t before_ms, int *steps, size_t *stuck)
 {
@@ -168,29 +175,37 @@ static void test_many(const char *dir, struct store *s)
 
 		put(dir, s, &art);
 		path = xasprintf("%s/artifacts/%s/%s", dir, art.id, art.id);
-		ok(truncate(path, 2 << 20) == 0, "one that is large");
+		ok(truncate(path, 2 << 20) == 0,
+		   "a large upload's file is extended");
 		free(path);
 	}
 	late.created_ms = 200;
 	put(dir, s, &late);
 	is_int(drop_all(s, "many", 100, &steps, &stuck), 0,
-	       "nothing was uploaded before that");
+	       "no upload is before the time");
 	path = xasprintf("%s/artifacts/%s/%s", dir, late.id, late.id);
-	is_int(drop_all(s, "many", 101, &steps, &stuck), MANY, "all that was");
+	is_int(drop_all(s, "many", 101, &steps, &stuck), MANY,
+	       "all uploads before the time are deleted");
 	ok(steps == 3, "in %d steps, between which others are served", steps);
 	unlink(path);
 	mkdir(path, 0700);
 	is_int(drop_all(s, "many", FAR, &steps, &stuck), 0,
-	       "one whose file will not go");
-	is_int((int64_t)stuck, 1, "is told");
-	is_int(drop(s, "many", late.id), -EIO, "by its id as well");
+	       "an upload with a stuck file is not deleted");
+	is_int((int64_t)stuck, 1, "an upload with a stuck file is reported");
+	is_int(drop(s, "many", late.id), -EIO,
+	       "deleting an upload with a stuck file fails");
 	rmdir(path);
-	is_int(drop(s, "many", late.id), 0, "until the file goes");
-	is_int((int64_t)list(s, "bob", false, NULL).n, 1, "another's stay");
+	is_int(drop(s, "many", late.id), 0,
+	       "the upload is deleted once the file can be removed");
+	is_int((int64_t)list(s, "bob", false, NULL).n, 1,
+	       "another requestor's upload stays");
 	free(path);
 }
 
-/* What a run has stays, and counts, though it is deleted, until that lets it go. */
+/*
+ * A file used by a run stays and counts after the deletion, until the run releases the
+ * file.
+ */
 static void test_held(const char *dir, struct store *s)
 {
 	struct store_artifact art = upload("hal");
@@ -201,25 +216,31 @@ static void test_held(const char *dir, struct store *s)
 	path = xasprintf("%s/artifacts/%s/%s", dir, art.id, art.id);
 	store_hold(s, art.id);
 	store_hold(s, art.id);
-	is_int(drop(s, "hal", art.id), 0, "one that runs have is deleted");
+	is_int(drop(s, "hal", art.id), 0, "an upload in use is deleted");
 	is_int(help_read(s, &a, "hal", art.id, 0, 1), -ESTALE,
-	       "and is read no more");
-	ok(access(path, F_OK) == 0, "while its file is there");
-	is_int(bytes_of(s, "hal"), art.size, "and counts");
-	ok(!store_release(s, art.id), "one of two lets it go");
+	       "a deleted upload in use cannot be read");
+	ok(access(path, F_OK) == 0,
+	   "the file of a deleted upload in use stays");
+	is_int(bytes_of(s, "hal"), art.size, "a deleted upload in use counts");
+	ok(!store_release(s, art.id),
+	   "a release by one of two users frees no upload");
 	store_sweep(s, FAR);
-	is_int(bytes_of(s, "hal"), art.size, "which changes nothing");
-	ok(store_release(s, art.id), "the last says that somebody waits");
+	is_int(bytes_of(s, "hal"), art.size,
+	       "an upload with one more user counts");
+	ok(store_release(s, art.id),
+	   "the last release reports the pending deletion");
 	store_sweep(s, FAR);
-	is_int(bytes_of(s, "hal"), 0, "so that the sweep forgets it");
-	ok(access(path, F_OK) != 0, "with its file");
+	is_int(bytes_of(s, "hal"), 0, "the sweep removes a released upload");
+	ok(access(path, F_OK) != 0,
+	   "the sweep removes the file of a released upload");
 	store_hold(s, art.id);
-	ok(!store_release(s, art.id), "one that nobody wants gone stays");
+	ok(!store_release(s, art.id),
+	   "a release of an upload which was not deleted frees no upload");
 	help_clear(&a);
 	free(path);
 }
 
-/* What has expired is known to have, and not for ever. */
+/* An expired upload is known as expired for a time. */
 static void test_end(const char *dir, struct store *s)
 {
 	struct store_artifact art = upload("eve");
@@ -228,19 +249,22 @@ static void test_end(const char *dir, struct store *s)
 	art.expires_ms = 1000;
 	put(dir, s, &art);
 	store_sweep(s, 2000);
-	is_int(help_read(s, &a, "eve", art.id, 0, 9), -ESTALE, "it expires");
-	ok(!is_filed(dir, art.id, NULL), "with its folder");
-	is_int(drop(s, "eve", art.id), -ENOENT, "there is nothing to delete");
+	is_int(help_read(s, &a, "eve", art.id, 0, 9), -ESTALE,
+	       "an upload expires");
+	ok(!is_filed(dir, art.id, NULL),
+	   "the folder of an expired upload is removed");
+	is_int(drop(s, "eve", art.id), -ENOENT,
+	       "an expired upload cannot be deleted");
 	store_sweep(s, 999 + STORE_UPLOAD_NOTED_MS);
 	is_int(help_read(s, &a, "eve", art.id, 0, 9), -ESTALE,
-	       "for as long as that is known");
+	       "an expired upload is known as expired for a time");
 	store_sweep(s, 1000 + STORE_UPLOAD_NOTED_MS);
 	is_int(help_read(s, &a, "eve", art.id, 0, 9), -ENOENT,
-	       "and then it is unknown");
+	       "an expired upload is unknown after the time");
 	help_clear(&a);
 }
 
-/* As a paddock of before had them: all of a requestor's in a folder. */
+/* A file of an older paddock, with all uploads of a requestor in one folder. */
 static void test_version_7(void)
 {
 	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);
@@ -264,12 +288,15 @@ static void test_version_7(void)
 	sqlite3_close(db);
 	s = store_start(dir, "inst_b");
 	f = list(s, "ada", false, NULL);
-	is_int((int64_t)f.n, 2, "its uploads are listed");
-	is_int(help_read(s, &a, "ada", one.id, 0, 9), 0, "and read");
-	is_int(drop(s, "ada", one.id), 0, "and deleted");
-	ok(is_filed(dir, OLD, two.id), "others of their folder stay");
-	is_int(drop(s, "ada", two.id), 0, "until the last");
-	ok(!is_filed(dir, OLD, NULL), "which takes the folder along");
+	is_int((int64_t)f.n, 2, "old uploads are listed");
+	is_int(help_read(s, &a, "ada", one.id, 0, 9), 0,
+	       "an old upload is read");
+	is_int(drop(s, "ada", one.id), 0, "an old upload is deleted");
+	ok(is_filed(dir, OLD, two.id), "other uploads in the old folder stay");
+	is_int(drop(s, "ada", two.id), 0,
+	       "the last upload of the old folder is deleted");
+	ok(!is_filed(dir, OLD, NULL),
+	   "the old folder is removed with the last upload");
 	store_stop(s, 10000);
 	help_clear(&a);
 	free(path);

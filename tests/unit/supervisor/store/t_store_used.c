@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs have used, by the hour: whose, since when, kept or not, and a file of
- * before. */
+/*
+ * Sums of use by the hour: the requestor, the time, kept and removed runs, and a file
+ * of an older paddock.
+ */
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -42,16 +44,16 @@ static struct used used_by(struct store *s, const char *requestor,
 	store_used(s, requestor, since_ms, on_used, &u);
 	while (u.calls == 0 && poll(&p, 1, HELP_WAIT_MS) > 0)
 		store_dispatch(s);
-	is_int(u.rc, 0, "it is told what was used");
+	is_int(u.rc, 0, "the use is read");
 	return u;
 }
 
 static void is_used(const struct used *u, size_t i, const char *of,
 		    int64_t runs, int64_t cpu_ms, int64_t bytes)
 {
-	is_str(i < u->n ? u->of[i] : "none", of, "by %s", of);
-	is_int(u->runs[i], runs, "in so many runs");
-	is_int(u->cpu_ms[i], cpu_ms, "with so much CPU time");
+	is_str(i < u->n ? u->of[i] : "none", of, "the use is of %s", of);
+	is_int(u->runs[i], runs, "the number of runs is right");
+	is_int(u->cpu_ms[i], cpu_ms, "the CPU time is right");
 	is_int(u->bytes[i], bytes, "of which so many bytes are kept");
 }
 
@@ -83,7 +85,7 @@ static void test_sums(struct store *s)
 	const int64_t row = STORE_ROW_BYTES;
 	struct used u = used_by(s, "ada", 0);
 
-	is_int((int64_t)u.n, 0, "who has had no run has used nothing");
+	is_int((int64_t)u.n, 0, "a requestor without runs has no use");
 	put_one(s, "ada", "t", NOW, 7);
 	put_one(s, "ada", "t", NOW + 2 * HOUR, 5);
 	put_one(s, "ada", "more", NOW + 2 * HOUR, 100);
@@ -95,15 +97,15 @@ static void test_sums(struct store *s)
 	u = used_by(s, "ada", NOW + HOUR);
 	is_used(&u, 1, "ada t", 1, 5, row);
 	u = used_by(s, "ada", NOW + 3 * HOUR);
-	is_int((int64_t)u.n, 0, "nothing since");
+	is_int((int64_t)u.n, 0, "the last hours have no use");
 	u = used_by(s, NULL, 0);
-	is_int((int64_t)u.n, 3, "all requestors");
+	is_int((int64_t)u.n, 3, "the use of all requestors is read");
 	is_used(&u, 1, "bob t", 1, 50, row);
 	u = used_by(s, NULL, NOW + HOUR);
 	is_int((int64_t)u.n, 2, "all since then");
 }
 
-/* A run that grows, ends, gets an artifact, and goes. */
+/* A run which grows, ends, gets an artifact, and is removed. */
 static void test_life(const char *dir, struct store *s)
 {
 	struct store_run run = a_run("eve", "t", NOW, 0);
@@ -123,7 +125,8 @@ static void test_life(const char *dir, struct store *s)
 	help_put(s, &run, STORE_SYNC);
 	run.status = STORE_SUCCEEDED;
 	run.inputs = NULL;
-	run.cpu_ms = 0; /* who writes it does not know */
+	/* an unknown CPU time must not replace the known time */
+	run.cpu_ms = 0;
 	run.view = "{}";
 	help_put(s, &run, STORE_SYNC);
 	u = used_by(s, "eve", 0);
@@ -142,7 +145,7 @@ static void test_life(const char *dir, struct store *s)
 	free(tmp);
 }
 
-/* What was uploaded is no run's, and has a line of its own. */
+/* An upload belongs to no run, and has a line of its own. */
 static void test_uploads(const char *dir, struct store *s)
 {
 	struct store_run run = a_run("ann", "t", NOW, 0);
@@ -176,7 +179,7 @@ static void test_forgotten(struct store *s)
 	is_int((int64_t)u.n, 1, "an hour is kept for a year");
 	store_sweep(s, NOW - 5 + HOUR + STORE_USE_KEPT_MS);
 	u = used_by(s, "bob", 0);
-	is_int((int64_t)u.n, 0, "and then forgotten");
+	is_int((int64_t)u.n, 0, "an hour is forgotten after a year");
 	u = used_by(s, "ada", 0);
 	is_used(&u, 1, "ada t", 1, 5, STORE_ROW_BYTES);
 }
@@ -190,7 +193,9 @@ static const char version_5[] = HELP_VERSION_7
     "ALTER TABLE runs DROP COLUMN inputs_lack;"
     "PRAGMA user_version=5";
 
-/* It is counted afresh, CPU time by what the runs' views say of it. */
+/*
+ * The use is computed during the migration, with the CPU time of the runs' views.
+ */
 static void test_version_5(void)
 {
 	char *dir = help_dir(), *path = xasprintf("%s/paddock.db", dir);

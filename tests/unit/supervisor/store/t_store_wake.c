@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes on one database that wake each other: whom, for what, and how often one looks
- * by itself that can be woken, or can not.
+ * Nodes with one database which wake each other: the woken node, the reason, and the
+ * poll interval of a node which can or cannot be woken.
  */
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
@@ -24,7 +24,7 @@ static struct store *node(const char *dir, const char *name)
 	return s;
 }
 
-/* In time S is woken for WHAT, and for nothing else. */
+/* Is S woken in time for WHAT, and for no other reason? */
 static bool is_woken(struct store *s, unsigned what)
 {
 	unsigned woken = 0;
@@ -77,19 +77,20 @@ static void test_mail(struct store *a, struct store *b)
 {
 	struct store_run run = help_run("alice", STORE_RUNNING);
 
-	ok(is_woken(a, ALL), "who begins to listen looks at all");
-	ok(is_polled(a, STORE_POLL_WOKEN_MS), "and then seldom by itself");
+	ok(is_woken(a, ALL),
+	   "a node which begins to listen looks at everything");
+	ok(is_polled(a, STORE_POLL_WOKEN_MS), "a listening node polls rarely");
 	(void)is_woken(b, ALL);
 	help_put(a, &run, STORE_SYNC);
 	cancel(b, &run);
-	ok(is_woken(a, STORE_WOKEN_MAIL), "who is written to is woken");
+	ok(is_woken(a, STORE_WOKEN_MAIL), "a node with new mail is woken");
 	cancel(a, &run);
 	run.status = STORE_CANCELED;
 	help_put(a, &run, STORE_SYNC);
-	is_int(store_woken(b), 0, "nobody is who has nothing to look at");
+	is_int(store_woken(b), 0, "a node without news is not woken");
 }
 
-/* The heartbeat tells B of A's room by and by: until then others look by themselves. */
+/* The heartbeat tells B of A's free places after a time: until then nodes poll. */
 static void test_queue(struct store *a, struct store *b)
 {
 	struct store_run run;
@@ -103,17 +104,20 @@ static void test_queue(struct store *a, struct store *b)
 		if (woken == 0)
 			cancel(b, &run);
 	}
-	is_int(woken, STORE_WOKEN_QUEUE, "who has room is woken for the queue");
+	is_int(woken, STORE_WOKEN_QUEUE,
+	       "a node with a free place is woken for the queue");
 	claim(a, &run);
-	ok(is_woken(b, STORE_WOKEN_MAIL), "who put it there hears of that");
+	ok(is_woken(b, STORE_WOKEN_MAIL),
+	   "the queueing node is woken by the claim");
 	run.status = STORE_SUCCEEDED;
 	snprintf(run.home, sizeof(run.home), "%s", "inst_wake_b");
 	help_put(a, &run, STORE_SYNC);
-	ok(is_woken(b, STORE_WOKEN_MAIL), "and of its end");
-	is_int(store_woken(a), 0, "which wakes nobody else");
+	ok(is_woken(b, STORE_WOKEN_MAIL),
+	   "the queueing node is woken by the end");
+	is_int(store_woken(a), 0, "the end wakes no other node");
 }
 
-/* DB has the row of RUN, so that who writes it waits. */
+/* Lock the row of RUN in DB, so that writers of the row wait. */
 static struct help_db *lock_row(const char *dir, const struct store_run *run)
 {
 	struct help_db *db = help_open(dir);
@@ -126,7 +130,7 @@ static struct help_db *lock_row(const char *dir, const struct store_run *run)
 	return db;
 }
 
-/* S's thread has taken all that it was asked for. */
+/* Wait until S's thread has taken all requests. */
 static void taken(struct store *s)
 {
 	for (bool is = false; !is; sched_yield()) {
@@ -136,7 +140,9 @@ static void taken(struct store *s)
 	}
 }
 
-/* A's thread goes from one batch to the next without a rest, and stays in the second. */
+/*
+ * A's thread goes from one batch to the next without a rest, and stays in the second.
+ */
 static void test_busy(const char *dir, struct store *a)
 {
 	struct store *c = node(dir, "inst_wake_c");
@@ -156,18 +162,19 @@ static void test_busy(const char *dir, struct store *a)
 	store_put_run(a, &first, STORE_SYNC, NULL, NULL);
 	taken(a);
 	store_put_run(a, &second, STORE_SYNC, help_done, &done);
-	cancel(c, &third);    /* whose row nobody holds */
-	store_stop(c, 10000); /* it has woken all whom it was to wake */
+	cancel(c, &third);    /* the row is not locked */
+	store_stop(c, 10000); /* the stop waits for all wake-ups */
 	help_unlock(locks[0]);
 	woken = is_woken(a, STORE_WOKEN_MAIL);
 	help_unlock(locks[1]);
 	help_wait(a, &done);
-	/* not by the end of the second, which the database gives up in the end */
-	ok(woken && done.rc == 0,
-	   "who has always something to do is woken between two things");
+	/*
+	 * not by the end of the second batch, which the database gives up at last
+	 */
+	ok(woken && done.rc == 0, "a busy node is woken between two batches");
 }
 
-/* What is asked of A comes to pass, though nobody hears of it. */
+/* A request to A is done although the wake-up is lost. */
 static void test_lost(const char *dir, struct store *a, struct store *b)
 {
 	struct help_db *db = help_open(dir);
@@ -180,8 +187,9 @@ static void test_lost(const char *dir, struct store *a, struct store *b)
 	help_put(a, &run, STORE_SYNC);
 	cancel(b, &run);
 	cancel(b, &run);
-	is_int(store_woken(a), 0, "a wake that fails is lost");
-	ok(store_failing(b) == NULL, "and nothing else is");
+	is_int(store_woken(a), 0, "a failed wake-up is lost");
+	ok(store_failing(b) == NULL,
+	   "a lost wake-up is no failure of the store");
 }
 
 static void test_deaf(const char *dir)
@@ -198,20 +206,24 @@ static void test_deaf(const char *dir)
 	s = store_start(own, "inst_wake_far");
 	by = relay_url(relay);
 	store_set_url(s, by);
-	is_int(store_poll_ms(s), STORE_POLL_MS, "who is not heard yet polls");
+	is_int(store_poll_ms(s), STORE_POLL_MS,
+	       "a node which cannot be woken yet polls often");
 	help_put(s, &run, STORE_SYNC);
 	(void)is_woken(s, ALL);
-	is_int(store_poll_ms(s), STORE_POLL_WOKEN_MS, "and then seldom");
+	is_int(store_poll_ms(s), STORE_POLL_WOKEN_MS,
+	       "a node which can be woken polls rarely");
 	relay_hold(relay);
 	store_put_run(s, &run, STORE_RETRY, help_done, &a);
 	store_drop_session(s, "none", STORE_SYNC, NULL, NULL);
 	relay_cut_held(relay);
-	ok(is_polled(s, STORE_POLL_MS), "who is cut off polls at once");
+	ok(is_polled(s, STORE_POLL_MS),
+	   "a disconnected node polls often at once");
 	(void)is_woken(s, ALL);
 	relay_pass(relay);
 	help_wait(s, &a);
-	ok(is_polled(s, STORE_POLL_WOKEN_MS), "until it listens again");
-	ok(is_woken(s, ALL), "and looks at what it has missed");
+	ok(is_polled(s, STORE_POLL_WOKEN_MS),
+	   "a node polls rarely once listening again");
+	ok(is_woken(s, ALL), "a node which listens again looks at everything");
 	store_stop(s, 10000);
 	relay_stop(relay);
 	free(by);
@@ -230,7 +242,10 @@ int main(void)
 		return 0;
 	}
 	dir = help_dir();
-	/* an id is a channel of all schemas: other tests may have theirs beside */
+	/*
+	 * an id is a channel of all schemas, and other tests may use the id at the same
+	 * time
+	 */
 	a = node(dir, "inst_wake_a");
 	b = node(dir, "inst_wake_b");
 	test_mail(a, b);

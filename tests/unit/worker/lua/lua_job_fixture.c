@@ -10,13 +10,13 @@ static void send_msg(const struct heard *h, const struct msg *m)
 	size_t n = msg_put(frame, m);
 	struct pollfd p = {.fd = h->fd, .events = POLLOUT};
 
-	/* A worker that ended early does not hear us: its line tells. */
+	/* A worker which ended early receives nothing: the line shows the end. */
 	while (chan_send(h->fd, frame, n) == -EAGAIN)
 		if (poll(&p, 1, PATIENCE_MS) == 0)
 			return;
 }
 
-/* What is left of a body from AT on; the pieces are of at most PIECE bytes. */
+/* Send the rest of a body from AT on, in pieces of at most PIECE bytes. */
 static void send_rest(const struct heard *h, const char *body, size_t at,
 		      size_t len, size_t piece)
 {
@@ -56,7 +56,7 @@ static void send_run(const struct heard *h)
 	buf_add_str(&body, h->t.code);
 	buf_add_str(&body, inputs);
 	n = buf_len(&body);
-	at = n < 32 ? n : 32; /* so that every body takes a chunk or more */
+	at = n < 32 ? n : 32; /* so that every body takes a chunk */
 	m.run = (struct msg_run){
 	    .run_id = {"run_x", 5},
 	    .template_id = {"tpl", 3},
@@ -85,7 +85,7 @@ bool sleeps(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	f = fopen(path, "r");
 	if (f == NULL)
-		return true; /* it is gone */
+		return true; /* the process is gone */
 	(void)!fread(text, 1, sizeof(text) - 1, f);
 	fclose(f);
 	state = strrchr(text, ')');
@@ -99,7 +99,7 @@ void poke(const struct heard *h, int signal, bool asleep)
 	kill(h->pid, signal);
 }
 
-/* ---- what it says ---- */
+/* ---- messages of the worker ---- */
 
 static void say(struct heard *h, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -361,7 +361,7 @@ void check(const struct trial *t)
 	free(line);
 }
 
-/* ---- tables of them ---- */
+/* ---- tables of trials ---- */
 
 static struct sock_fprog cage;
 
@@ -372,7 +372,7 @@ static void close_cage(void)
 		_exit(99);
 }
 
-/* T again, behind the filter that a real worker has. */
+/* Check T again, behind the filter of a real worker. */
 static void check_caged(const struct table *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -390,11 +390,13 @@ void check_tables(const struct table *tables)
 {
 	const struct table *t;
 
-	is_int(lua_job_prepare(), 0, "what workers share can be prepared");
+	is_int(lua_job_prepare(), 0,
+	       "the shared state of workers can be prepared");
 	for (t = tables; t->n > 0; t++)
 		for (size_t i = 0; i < t->n; i++)
 			check(&t->trials[i]);
-	if (SANITIZED) { /* its own system calls are not the worker's */
+	/* a sanitizer makes system calls forbidden for a worker */
+	if (SANITIZED) {
 		skip("under a sanitizer", "all of it, caged");
 		return;
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_job_fixture.h - a worker's Lua runtime, with the test as its supervisor:
- * templates go in, what the supervisor would hear comes out as one line.
+ * lua_job_fixture.h - a worker's Lua runtime, with the test as the supervisor: a
+ * template goes in, and the messages to the supervisor come out as one line.
  *
- * Its words are separated by blanks: "+0x2:name" declares two steps from index
- * 0 on, ">0#1" begins the first attempt of one, "=0" and "!0:CODE:message" and
- * "~0" end it; "%1/2:text" is progress, "6:text" a log line,
- * "@name:type:bytes" an artifact; "elicit:json", "sample:json" and
- * "call/tool:json" are questions, "drop:N" takes one back; "VALUE:json",
- * "REPLY:json" or "FAIL:CODE:message:details" is the end.
+ * Blanks separate the words of the line: "+0x2:name" declares two steps from index 0
+ * on, ">0#1" begins the first attempt of step 0, "=0" and "!0:CODE:message" and "~0"
+ * end the step; "%1/2:text" is progress, "6:text" a log line, "@name:type:bytes" an
+ * artifact; "elicit:json", "sample:json" and "call/tool:json" are questions, "drop:N"
+ * drops question N; "VALUE:json", "REPLY:json" or "FAIL:CODE:message:details" is the
+ * end.
  */
 #ifndef TESTS_UNIT_WORKER_LUA_LUA_JOB_FIXTURE_H
 #define TESTS_UNIT_WORKER_LUA_LUA_JOB_FIXTURE_H
@@ -32,9 +32,9 @@
 #include "worker/lua/lua_job.h"
 #include "worker/signals.h"
 
-#define PATIENCE_MS 60000 /* for a worker that hangs: none should */
+#define PATIENCE_MS 60000 /* only a hanging worker takes so long */
 #define ASKED_MAX 100
-#define SHOWN_MAX 600 /* bytes of a body that are shown */
+#define SHOWN_MAX 600 /* shown bytes of a body */
 #define MIB (1ull << 20)
 
 struct heard;
@@ -45,19 +45,19 @@ struct trial {
 	const char *want; /* of the line; '*' stands for anything */
 	const char *inputs;
 	int poke;    /* the signal to send when the template logs "poke" */
-	bool asleep; /* ...once it sleeps */
+	bool asleep; /* ...once the worker sleeps */
 	size_t memory;
 	size_t output;
 	bool refuse; /* artifacts */
-	size_t more; /* bytes that the run is sent beyond those promised */
-	/* SEQ 0: an artifact; NULL: those are answered, questions never */
+	size_t more; /* sent bytes beyond the promised bytes */
+	/* SEQ 0: an artifact; NULL: artifacts are answered, questions never */
 	void (*on_ask)(struct heard *h, uint32_t seq);
 	void (*on_drop)(struct heard *h, uint32_t seq);
 	bool quiet;	      /* questions and steps are left out of the line */
 	void (*before)(void); /* in the worker */
 };
 
-/* What workers may use when their trial does not say; the test defines it. */
+/* Limits of a worker whose trial has none; defined by the test. */
 struct usual {
 	size_t memory;
 	unsigned grace_ms, cpu_ms;
@@ -65,11 +65,12 @@ struct usual {
 
 extern const struct usual usual;
 
-/* One worker as we hear it. */
+/* One worker, and its messages. */
 struct heard {
 	struct buf line;
-	struct buf body;	   /* of the message under way */
-	struct msg about;	   /* the message; what it points to is gone */
+	struct buf body; /* of the message under way */
+	/* the message; pointers in the struct are invalid */
+	struct msg about;
 	uint64_t missing;	   /* bytes of the body */
 	bool shown;		   /* is the body? */
 	uint32_t last;		   /* question */
@@ -96,7 +97,7 @@ void poke(const struct heard *h, int signal, bool asleep);
 
 void asked(struct heard *h, uint32_t seq);
 
-/* Run it; the line is the caller's to free. */
+/* Run the trial T; the caller frees the line. */
 char *try_it(const struct trial *t);
 bool matches(const char *line, const char *want);
 void check(const struct trial *t);
@@ -111,7 +112,7 @@ struct table {
 		(t), ARRAY_LEN(t)                                              \
 	}
 
-/* All of TABLES, to its empty last one: as they are, and caged. */
+/* Check TABLES, up to the empty table at the end: without a cage, then caged. */
 void check_tables(const struct table *tables);
 
 #endif

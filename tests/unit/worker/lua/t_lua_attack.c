@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates that mean harm; the limits that hold them. */
+/* Hostile templates, and the limits against their attacks. */
 #include <seccomp.h>
 
 #include "tests/unit/worker/lua/lua_job_fixture.h"
@@ -179,7 +179,7 @@ static const struct trial signals[] = {
      .poke = SIGXCPU},
 };
 
-/* What a caged worker must not need: everything but setitimer is allowed. */
+/* A caged worker must not need setitimer: all other calls are allowed. */
 static void trap_setitimer(void)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);

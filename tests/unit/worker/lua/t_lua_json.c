@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What templates return, and decode. */
+/* Values which templates return and decode. */
 #include "tests/unit/worker/lua/lua_job_fixture.h"
 
 const struct usual usual = {.memory = 8 * MIB, .grace_ms = 300, .cpu_ms = 1500};
@@ -147,7 +147,7 @@ static const struct trial no_json[] = {
      "FAIL:EXECUTION_ERROR:a key that is not UTF-8 without NUL *"},
 };
 
-/* inputs.t is the text that is decoded. */
+/* inputs.t is the decoded text. */
 #define DECODES(text, line) T("return run.json.decode(inputs.t)"), line, text
 #define REFUSES(text, line)                                                    \
 	T(TRAP(                                                                \

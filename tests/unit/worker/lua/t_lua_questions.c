@@ -76,7 +76,7 @@ static void in_bulk(struct heard *h, uint32_t seq)
 		with_its_number(h, h->asked[0]);
 }
 
-/* What was asked before the artifact is answered before it too. */
+/* A question asked before the artifact is answered before the artifact, too. */
 static void before_the_artifact(struct heard *h, uint32_t seq)
 {
 	if (seq > 0)
@@ -115,7 +115,7 @@ static void by_a_quick_cancel(struct heard *h, uint32_t seq)
 	poke(h, SIGTERM, false);
 }
 
-/* The second question shows that the first is wanted no more. */
+/* The second question shows that the first question was dropped. */
 static void too_late(struct heard *h, uint32_t seq)
 {
 	if (seq == 1)
@@ -360,7 +360,7 @@ static const struct trial trials[] = {
 	"1048576"),
 };
 
-/* Whenever it comes: before the wait, as it begins, or in it. */
+/* A cancel at any time: before the wait, at its beginning, or during the wait. */
 static void check_quick_cancels(void)
 {
 	const struct trial t = {.code = T("run.call('t')"),

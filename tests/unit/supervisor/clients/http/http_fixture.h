@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_fixture.h - connections over HTTP: their clients and their server are us. */
+/* http_fixture.h - connections over HTTP, with the test as client and as server. */
 #ifndef TESTS_UNIT_SUPERVISOR_HTTP_HTTP_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_HTTP_HTTP_FIXTURE_H
 
@@ -16,10 +16,11 @@
 
 extern struct event_base *base;
 extern struct http_pool pool;
-extern struct http_conn *asked; /* whose request came last */
-extern int told;		/* requests, one as often as it is told */
+extern struct http_conn *asked; /* the connection of the last request */
+/* the number of requests, counted again for each repetition */
+extern int told;
 
-/* What else is done: with a head, with a request; NULL: nothing. */
+/* Further code for a head, and for a request; or NULL. */
 extern void (*at_head)(struct http_conn *c);
 extern void (*at_request)(struct http_conn *c);
 
@@ -27,12 +28,14 @@ void pool_begin(void);
 void pool_open(void); /* the pool alone, on BASE */
 void pool_end(void);
 
-/* A connection whose request waits for its answer; the client's end of it. */
+/*
+ * Open a connection with a request that waits for the answer; returns the client's end.
+ */
 int come(struct http_conn **c);
 
 void loop(void);
 
-/* The first line of what came to FD, after some turns of the loop. */
+/* The first line received on FD after some turns of the loop. */
 const char *first_line(int fd);
 
 #endif

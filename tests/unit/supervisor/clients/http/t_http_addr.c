@@ -76,7 +76,8 @@ int main(void)
 		   "%s is %sloopback", addresses[i].listen,
 		   addresses[i].loopback ? "" : "not ");
 		http_addr_text(&a, text);
-		is_str(text, addresses[i].text, "and its text");
+		is_str(text, addresses[i].text,
+		       "the text of an address is printed again");
 	}
 	ok(!http_addr_parse(&a, "example.com:80") && !http_addr_parse(&a, "80"),
 	   "a name is no address");

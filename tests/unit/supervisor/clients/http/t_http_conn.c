@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_conn.c - how long connections may take, and what they may hold. */
+/* t_http_conn.c - bounds on the time of connections and on the held bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -15,14 +15,14 @@
 #include "supervisor/clients/http/http_conn.h"
 #include "tests/unit/tap.h"
 
-#define SOON_MS 30     /* a limit that is to be met */
-#define LATE_MS 600000 /* one that is not */
+#define SOON_MS 30     /* a limit which the test reaches */
+#define LATE_MS 600000 /* a limit which the test never reaches */
 #define PATIENCE_MS 20000
 #define LARGE ((size_t)4 << 20)
 
 static struct event_base *base;
 static struct http_pool pool;
-static struct http_conn *asked; /* its request is whole */
+static struct http_conn *asked; /* the connection with a complete request */
 static int client;
 static char seen[65536];
 
@@ -30,7 +30,7 @@ static bool on_head(void *arg, struct http_conn *c,
 		    const struct http_request *r)
 {
 	(void)arg;
-	/* as a token would say whose it is */
+	/* as a token would name the user */
 	http_conn_set_user(c, strcmp(r->path, "/mine") == 0 ? seen : NULL);
 	return true;
 }
@@ -63,7 +63,7 @@ static void connect_one(void)
 	http_pool_add(&pool, fds[1], NULL, SIZE_MAX);
 }
 
-/* A server whose limits are far away, but for one; and a client of it. */
+/* A server with far limits, except *LIMIT, and a client of the server. */
 static void begin(int64_t *limit)
 {
 	http_pool_init(&pool, base, &ops, NULL);
@@ -90,7 +90,7 @@ static void say(const char *text)
 	event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
-/* Until the server has closed, or has said TEXT (when that is given). */
+/* Read until the server closes the connection, or until TEXT arrives (if given). */
 static bool hears(const char *text)
 {
 	int64_t until = clock_mono_ms() + PATIENCE_MS;
@@ -118,7 +118,7 @@ static bool hears(const char *text)
 #define GET_A "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
 #define GET_B "GET /b HTTP/1.1\r\nHost: a\r\n\r\n"
 
-static char order[FLOOD + 8]; /* the paths that were asked for */
+static char order[FLOOD + 8]; /* the requested paths */
 
 static void on_path(void *arg, struct http_conn *c,
 		    const struct http_request *r)
@@ -131,7 +131,9 @@ static void on_path(void *arg, struct http_conn *c,
 static const struct http_conn_ops by_path = {
     .on_head = on_head, .on_request = on_path, .on_closed = on_closed};
 
-/* Many requests in one piece, and then another client's one. */
+/*
+ * Many requests of one client in one piece, and then one request of another client.
+ */
 TEST(turns)
 {
 	char *text = xcalloc(FLOOD, sizeof(GET_A));
@@ -169,7 +171,7 @@ TEST(turns)
 
 #define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
-/* All that a round has for others, too. */
+/* Use up the time of a whole round. */
 static void long_turn(void *arg)
 {
 	int64_t until = clock_mono_us() + FAIR_QUEUE_ROUND_US;
@@ -200,10 +202,11 @@ TEST(body_in_turns)
 	       "more of a body is not read before another's turn");
 	while (pool.held.bodies == 0)
 		event_base_loop(base, EVLOOP_ONCE);
-	is_int((long long)pool.held.bodies, 2, "but after it");
+	is_int((long long)pool.held.bodies, 2,
+	       "more of a body is read after the other client's turn");
 	say("dy");
 	say("");
-	ok(asked != NULL, "and then the rest");
+	ok(asked != NULL, "the rest of the body is read");
 	end();
 	fair_queue_fini(&turns);
 }
@@ -214,13 +217,13 @@ TEST(head)
 	say("GET / HT");
 	ok(hears("HTTP/1.1 408 "), "a head that crawls in is refused with 408");
 	shutdown(client, SHUT_WR);
-	ok(hears(NULL), "and the connection closed");
+	ok(hears(NULL), "the connection of a slow head is closed");
 	is_int(pool.n, 0, "nothing of it is left");
 	end();
 
 	begin(&pool.limits.head_ms);
-	ok(hears(NULL), "who never begins is closed");
-	is_str(seen, "", "without a word");
+	ok(hears(NULL), "a silent connection is closed");
+	is_str(seen, "", "a silent connection is closed without a response");
 	end();
 }
 
@@ -228,11 +231,11 @@ TEST(body)
 {
 	begin(&pool.limits.body_ms);
 	say(HEAD "ab");
-	is_int(pool.held.bodies, 2, "what came of a body is counted");
+	is_int(pool.held.bodies, 2, "received bytes of a body are counted");
 	ok(hears("HTTP/1.1 408 "), "a body that crawls in is refused with 408");
 	shutdown(client, SHUT_WR);
-	ok(hears(NULL), "and the connection closed");
-	is_int(pool.held.bodies, 0, "and no body counted any more");
+	ok(hears(NULL), "the connection of a slow body is closed");
+	is_int(pool.held.bodies, 0, "no body is counted after the close");
 	end();
 }
 
@@ -242,8 +245,8 @@ TEST(idle)
 	say(HEAD "abcd");
 	ok(asked != NULL, "a request that is whole may take its time");
 	http_conn_reply(asked, 200, "text/plain", "yes", 3);
-	ok(hears("yes"), "it is answered");
-	ok(hears(NULL), "and then the connection may not idle for long");
+	ok(hears("yes"), "a request is answered after a long time");
+	ok(hears(NULL), "an idle connection is closed after an answer");
 	end();
 }
 
@@ -258,14 +261,16 @@ TEST(stall)
 	http_conn_set_usage(asked, &owes);
 	http_conn_reply(asked, 200, "text/plain", text, LARGE);
 	ok(pool.held.unread >= LARGE && owes.unread == pool.held.unread,
-	   "what is to be read is counted, and for whom");
+	   "unread bytes are counted for the requestor");
 	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
 	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
 		event_base_loop(base, EVLOOP_NONBLOCK);
 		http_pool_tick(&pool);
 	}
-	is_int(pool.n, 0, "who reads nothing of an answer is closed");
-	ok(pool.held.unread == 0 && owes.unread == 0, "and owes nothing more");
+	is_int(pool.n, 0,
+	       "the connection of a client which reads nothing is closed");
+	ok(pool.held.unread == 0 && owes.unread == 0,
+	   "no unread bytes are counted after the close");
 	end();
 	free(text);
 }
@@ -281,19 +286,20 @@ TEST(linger)
 		event_base_loop(base, EVLOOP_NONBLOCK);
 		http_pool_tick(&pool);
 	}
-	is_int(pool.n, 0, "who goes on talking is not listened to for long");
+	is_int(pool.n, 0,
+	       "a refused client which goes on sending is closed soon");
 	end();
 }
 
-/* ---- what is held of requests ---- */
+/* ---- held bytes of requests ---- */
 
-#define BODIES 1000 /* for all; one requestor alone has 875 of them */
+#define BODIES 1000 /* for all requestors; one requestor alone has 875 */
 #define UPLOAD(path)                                                           \
 	"POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
 
 static struct http_usage ada, eve;
 
-/* As a token says who pays; of any other path nobody knows. */
+/* The path stands for the token's requestor; other paths have no requestor. */
 static bool on_payer(void *arg, struct http_conn *c,
 		     const struct http_request *r)
 {
@@ -307,7 +313,7 @@ static bool on_payer(void *arg, struct http_conn *c,
 static const struct http_conn_ops by_payer = {
     .on_head = on_payer, .on_request = on_request, .on_closed = on_closed};
 
-/* One more connection, on which all but one byte of a body comes. */
+/* Open one more connection and send a body except the last byte. */
 static int upload(const char *head)
 {
 	char text[700];
@@ -351,28 +357,33 @@ TEST(bodies)
 
 	begin_bodies();
 	first = upload(UPLOAD("eve"));
-	is_int(eve.bodies, 499, "what comes is held for who sends it");
+	is_int(eve.bodies, 499,
+	       "received bytes of a body count for the requestor");
 	upload(UPLOAD("eve"));
-	ok(is_refused(), "who holds its share is refused more");
+	ok(is_refused(), "a body beyond the requestor's share is refused");
 	ok(strstr(seen, "998 bytes of requests of yours are being held, and of "
 			"the 1000 in all") != NULL,
 	   "by figures of its own: %s", seen);
 	close(client);
-	is_int(eve.bodies, 499, "which is no loss of what came before");
+	is_int(eve.bodies, 499, "a refused body leaves the earlier body alone");
 	others = upload(UPLOAD("ada"));
 	second = upload(UPLOAD("ada"));
-	ok(is_refused(), "another has the share that is left");
+	ok(is_refused(), "another requestor's second body is refused");
 	close(second);
-	ok(is_taken(others), "and one request, whatever others hold");
+	ok(is_taken(others), "another requestor's first body is taken");
 	ok(is_taken(first), "as who holds most of it has its own");
-	is_int(pool.held.bodies, 1000, "all of that is counted");
+	is_int(pool.held.bodies, 1000, "all held bytes of bodies are counted");
 	close(first);
 	client = others;
 	end();
-	ok(ada.bodies == 0 && eve.bodies == 0, "and no more when it is over");
+	ok(ada.bodies == 0 && eve.bodies == 0,
+	   "no byte of a body is held at the end");
 }
 
-/* An answer that is awaited holds its request, and what comes after it. */
+/*
+ * A connection that waits for an answer holds the request and the bytes after the
+ * request.
+ */
 TEST(after)
 {
 	int first, n = 0;
@@ -383,7 +394,7 @@ TEST(after)
 	for (; n < 100 && write(client, "0123456789", 10) == 10; n++)
 		event_base_loop(base, EVLOOP_NONBLOCK);
 	ok(eve.bodies > 875 && eve.bodies < 900,
-	   "what comes after it is held only up to the share: %zu", eve.bodies);
+	   "bytes after a request are held up to the share: %zu", eve.bodies);
 	close(upload(UPLOAD("ada")));
 	end();
 }
@@ -394,9 +405,9 @@ TEST(nobody)
 
 	begin_bodies();
 	first = upload(UPLOAD("page"));
-	ok(is_taken(first), "who is not known may send something");
+	ok(is_taken(first), "a requestor without a token may send a body");
 	upload(UPLOAD("page"));
-	ok(is_refused(), "but little, with all others who are not");
+	ok(is_refused(), "requestors without a token share a small bound");
 	close(client);
 	connect_one();
 	asked = NULL;
@@ -415,7 +426,7 @@ TEST(keepalive)
 	http_conn_begin(asked);
 	ok(hears("3\r\n:\n\n"), "a silent stream is kept alive by comments");
 	http_conn_end(asked);
-	ok(hears("0\r\n\r\n"), "until it ends");
+	ok(hears("0\r\n\r\n"), "the comments end with the stream");
 	end();
 }
 
@@ -434,11 +445,12 @@ TEST(a_body_of_bytes)
 		http_pool_tick(&pool);
 	http_conn_put_body(asked, "cd", 2);
 	http_conn_end_body(asked);
-	ok(hears("\r\n\r\nabcd"), "and nothing comes between its bytes");
+	ok(hears("\r\n\r\nabcd"),
+	   "no comment comes between the bytes of a body");
 	end();
 }
 
-/* ---- a body that is not held ---- */
+/* ---- a body which is passed on ---- */
 
 static struct {
 	size_t bytes;
@@ -494,37 +506,41 @@ TEST(a_body_that_is_not_held)
 {
 	begin_sink(&pool.limits.body_ms);
 	say(PUT "abc");
-	is_int(taken.bytes, 3, "what comes is given away at once");
+	is_int(taken.bytes, 3, "received bytes are passed on at once");
 	ok(hears(" 408 ") && taken.gone,
-	   "one that stops is refused, and who took it is told");
+	   "a body which stops is refused, and the receiver is told");
 	end();
 	begin_sink(&pool.limits.body_ms);
 	taken.wants = false;
 	say(PUT "abc");
 	say("defg");
-	is_int(taken.bytes, 3, "who has no room is given no more");
+	is_int(taken.bytes, 3, "a receiver without room gets no more bytes");
 	for (int i = 0; i < 100; i++)
 		http_pool_tick(&pool);
-	ok(!taken.gone, "and that is not the client's fault");
+	ok(!taken.gone, "a full receiver is no fault of the client");
 	taken.wants = true;
 	http_conn_read_on(asked);
 	say("hij");
 	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_int(taken.bytes, 10, "until there is room");
+	is_int(taken.bytes, 10, "a receiver with room gets the rest");
 	http_conn_reply(asked, 204, NULL, NULL, 0);
-	ok(hears(" 204 ") && !taken.gone, "then it is answered");
+	ok(hears(" 204 ") && !taken.gone, "a complete body is answered");
 	end();
 	begin_sink(NULL);
 	say("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 	    "3\r\nabc\r\n");
 	say("zz\r\n");
-	ok(hears(" 400 ") && taken.gone, "and so is one that breaks off");
+	ok(hears(" 400 ") && taken.gone,
+	   "a malformed body is refused, and the receiver is told");
 	end();
 }
 
-/* ---- who makes room ---- */
+/* ---- connections which make room ---- */
 
-/* A client at 10.0.0.HOST, of whose strangers there may be MOST. */
+/*
+ * A client at 10.0.0.HOST, where at most MOST connections without a requestor are
+ * allowed.
+ */
 static int come(int host, size_t most)
 {
 	struct sockaddr_in from = {
@@ -554,7 +570,7 @@ static void say_by(int fd, const char *text)
 	client = was;
 }
 
-/* The next that makes room is FD, which is closed. */
+/* The next connection which makes room is FD. */
 static bool yields(int fd)
 {
 	bool was_open = is_open(fd), room = http_pool_yield(&pool);
@@ -577,19 +593,20 @@ TEST(room)
 	say_by(rest, MINE "abcd");
 	http_conn_reply(asked, 204, NULL, NULL, 0);
 	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_open(rest); /* reads a byte of it */
+	is_open(rest); /* reads a byte */
 	half = come(2, 100);
 	say_by(half, HEAD "ab");
 	late = come(3, 100);
 	ok(yields(half), "a request of nobody's is the first to make room");
-	ok(yields(late), "then a connection on which nothing came");
+	ok(yields(late), "next to make room is a connection without a request");
 	while (read(rest, seen, sizeof(seen)) > 0)
 		;
-	ok(yields(rest), "then one of somebody's that is idle");
+	ok(yields(rest),
+	   "next to make room is an idle connection of a requestor");
 	ok(!http_pool_yield(&pool) && is_open(upload),
-	   "but no request of somebody's that is coming in");
+	   "a request of a requestor in progress never makes room");
 	say("cd");
-	ok(asked != NULL, "which is served");
+	ok(asked != NULL, "a request in progress is served");
 	end();
 }
 
@@ -604,14 +621,16 @@ TEST(addresses)
 	c = come(1, 3);
 	say_by(b, MINE "ab");
 	more = come(1, 3);
-	ok(is_open(a) && is_open(c), "who has said who it is counts no more");
+	ok(is_open(a) && is_open(c),
+	   "connections with a requestor do not count for the address");
 	close(more);
 	more = come(1, 3);
 	ok(!is_open(a), "of one address the oldest unknown one makes room");
-	ok(is_open(b) && is_open(c) && is_open(other), "no other, however old");
+	ok(is_open(b) && is_open(c) && is_open(other),
+	   "no other connection is closed, however old");
 	close(a), close(b), close(c), close(other), close(more);
 	end();
-	ok(pool.peers == NULL, "and nothing is left of them");
+	ok(pool.peers == NULL, "no address is left at the end");
 }
 
 int main(void)

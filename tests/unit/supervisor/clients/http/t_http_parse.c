@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_parse.c - requests out of bytes, however they are cut. */
+/* t_http_parse.c - requests parsed from bytes in pieces of any size. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void note(const struct http_parse *p)
 		 buf_len(&r->body) > 0 ? buf_data(&r->body) : "");
 }
 
-/* BYTES, CUT at a time; what comes of them. */
+/* The requests parsed from BYTES in pieces of CUT bytes. */
 static const char *read_all(const char *bytes, size_t n, size_t cut)
 {
 	struct http_parse *p = http_parse_new(BODY_MAX);
@@ -108,7 +108,7 @@ static const struct {
     {BYTES("GET * HTTP/1.1\r\n" H "\r\n"), "<400>", "GET *"},
     {BYTES("CONNECT a:1 HTTP/1.1\r\n" H "\r\n"), "<0 a:1 a +>", "CONNECT"},
 
-    /* what others let pass */
+    /* requests which other servers accept */
     {BYTES("POST / HTTP/1.1\r\n" H "Content-Length: 4\r\n"
 	   "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
 	   "GET /smuggled HTTP/1.1\r\n" H "\r\n"),
@@ -276,35 +276,36 @@ TEST(bounds)
 			60, "0\r\n\r\n"),
 	       "<2 / a +aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	       "aaaaaa>",
-	       "a little of chunk extensions");
+	       "a short chunk extension is accepted");
 	is_str(repeated(chunked,
 			"1;x=12345678901234567890123456789012345678901"
 			"23456789012345678901234567890\r\na\r\n",
 			60, "0\r\n\r\n"),
-	       "<400>", "too much of them");
+	       "<400>", "too long chunk extensions are refused");
 	is_str(repeated(chunked, "", 0, "0\r\nX: y\r\n\r\n"), "<2 / a +>",
-	       "a trailer");
+	       "a trailer is accepted");
 	is_str(repeated("POST / HTTP/1.1\r\n" H
 			"Transfer-Encoding: chunked\r\n\r\n0\r\n",
 			"X: y\r\n", HTTP_FIELDS_MAX + 1, "\r\n"),
-	       "<400>", "too many trailers");
+	       "<400>", "too many trailers are refused");
 	is_str(repeated("POST / HTTP/1.1\r\n" H
 			"Transfer-Encoding: chunked\r\n\r\n0\r\nX: ",
 			"y", 3 * HTTP_EXTRA_MAX, "\r\n\r\n"),
 	       "<400>", "a trailer that is too long");
 }
 
-/* What no reader may guess is refused behind the last chunk as in the head. */
+/* Ambiguous lines are refused in trailers as in the head. */
 TEST(trailers)
 {
 #define CHUNKS                                                                 \
 	"POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"           \
 	"1\r\na\r\n0\r\n"
 	is_str(repeated(CHUNKS, "X: y\r\n", 2, "\r\n"), "<2 / a +a>",
-	       "two trailers");
+	       "two trailers are accepted");
 	is_str(repeated(CHUNKS, "", 0, "\n"), "<400>",
 	       "a bare newline ends no request");
-	is_str(repeated(CHUNKS, "X: y\n", 1, "\r\n"), "<400>", "nor a trailer");
+	is_str(repeated(CHUNKS, "X: y\n", 1, "\r\n"), "<400>",
+	       "a bare newline ends no trailer");
 	is_str(repeated(CHUNKS, "X: y\r\n z\r\n", 1, "\r\n"), "<400>",
 	       "a folded trailer");
 	is_str(repeated(CHUNKS, " X: y\r\n", 1, "\r\n"), "<400>",
@@ -318,7 +319,7 @@ TEST(trailers)
 	is_str(
 	    repeated(CHUNKS, "X: y\r\n", 1, "\r\nGET /2 HTTP/1.1\r\n" H "\r\n"),
 	    "<2 / a +a><1 /2 a +>",
-	    "what follows trailers is the next request");
+	    "the bytes after trailers are the next request");
 }
 
 TEST(types)
@@ -327,17 +328,18 @@ TEST(types)
 
 	ok(http_accepts(both, "application/json") &&
 	       http_accepts(both, "text/event-stream"),
-	   "a list of both");
-	ok(http_accepts("*/*", "text/event-stream"), "*/*");
+	   "a list of both types accepts both");
+	ok(http_accepts("*/*", "text/event-stream"),
+	   "the range */* accepts text/event-stream");
 	ok(http_accepts("text/html;q=0.8,Text/*;q=0.1", "text/event-stream"),
 	   "a range, with a parameter");
 	ok(!http_accepts("text/html, application/jsonx", "application/json"),
-	   "not one that only begins so");
+	   "a type with a longer name is not accepted");
 	ok(!http_accepts("application/*x", "application/json") &&
 	       !http_accepts("*json", "application/json") &&
 	       !http_accepts("", "application/json") &&
 	       !http_accepts(NULL, "application/json"),
-	   "nor none");
+	   "an empty or missing Accept accepts nothing");
 	ok(http_is_type("Application/JSON; charset=utf-8", "application/json"),
 	   "a type with a parameter");
 	ok(!http_is_type("application/json, text/plain", "application/json") &&
@@ -346,7 +348,7 @@ TEST(types)
 	   "two are none");
 }
 
-/* Fields of a name that its client chose. */
+/* Fields with a name chosen by the client. */
 TEST(params)
 {
 	static const char text[] =
@@ -362,9 +364,11 @@ TEST(params)
 	is_str(http_param(r, "Mcp-Param-Region"), "eu west",
 	       "MCP26 12: a field of its own name, trimmed");
 	is_str(http_param(r, "mcp-param-tier"), "7",
-	       "MCP26 12: in whatever case");
-	is_str(http_param(r, "Mcp-Param-Regio"), NULL, "not by a part of it");
-	is_int((long long)r->n_params, 2, "what only begins so is let go");
+	       "MCP26 12: fields are found in any case");
+	is_str(http_param(r, "Mcp-Param-Regio"), NULL,
+	       "a part of a name does not find the field");
+	is_int((long long)r->n_params, 2,
+	       "fields with a similar name are not kept");
 	is_str(r->field[HTTP_MCP_NAME], "n", "Mcp-Name is apart");
 	http_parse_next(p);
 	http_parse_add(p, "GET / HTTP/1.1\r\n" H "\r\n", 29);

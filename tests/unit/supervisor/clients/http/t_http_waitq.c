@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_waitq.c - requests that wait: how many, how long, and who hangs up. */
+/*
+ * t_http_waitq.c - waiting requests: the bound on the number, the time, and clients
+ * which hang up.
+ */
 #include "supervisor/clients/http/http_waitq.h"
 #include "tests/unit/supervisor/clients/http/http_fixture.h"
 
@@ -46,16 +49,16 @@ TEST(go)
 	shutdown(fd[2], SHUT_WR);
 	http_waitq_expire(&waits, 60000, "no");
 	is_int((long long)waits.n, 3,
-	       "who has not waited for so long waits on");
+	       "requests which waited less than the time go on waiting");
 	http_pool_drain(&pool);
 	ready = true;
 	http_waitq_resume(&waits);
-	is_int((long long)served, 3, "then all are told");
-	is_int((long long)waits.n, 0, "and none waits");
+	is_int((long long)served, 3, "all waiting requests are resumed");
+	is_int((long long)waits.n, 0, "no request waits after the resumption");
 	is_str(first_line(fd[0]), "HTTP/1.1 204 No Content",
-	       "each has its answer");
+	       "each resumed request has an answer");
 	is_str(first_line(fd[2]), "HTTP/1.1 204 No Content",
-	       "also who sends no more");
+	       "a client which sends no more gets an answer");
 	pool_end();
 	close(fd[0]);
 	close(fd[2]);
@@ -71,8 +74,8 @@ TEST(refused)
 	http_waitq_add(&waits, c);
 	http_waitq_expire(&waits, 0, "it is too early");
 	is_str(first_line(fd), "HTTP/1.1 503 Service Unavailable",
-	       "who has waited for long enough is sent away");
-	is_int((long long)waits.n, 0, "and waits no more");
+	       "a request which waited too long is refused with 503");
+	is_int((long long)waits.n, 0, "a refused request waits no more");
 	close(fd);
 	pool_end();
 }
@@ -86,8 +89,9 @@ TEST(gone)
 	fd = come(&c);
 	http_waitq_add(&waits, c);
 	close(fd);
-	pool_end(); /* all connections are closed */
-	is_int((long long)waits.n, 0, "who is gone waits no more");
+	pool_end(); /* the pool closes its connections */
+	is_int((long long)waits.n, 0,
+	       "a request of a closed connection waits no more");
 }
 
 TEST(many)
@@ -104,7 +108,8 @@ TEST(many)
 	}
 	ok(n > 0 && n < HTTP_WAITQ_MAX, "one requestor's are %zu at most", n);
 	http_conn_set_user(c, &users[1]);
-	ok(http_waitq_add(&waits, c), "which leaves room for another's");
+	ok(http_waitq_add(&waits, c),
+	   "another requestor's request may still wait");
 	pool_end();
 	while (true) {
 		close(fd[n]);

@@ -34,9 +34,10 @@ TEST(order)
 	sse_add(&s, "b", 1, SSE_ASKED);
 	sse_add(&s, "c", 1, SSE_PASSING);
 	is_str(after(&s, 0), "<1:a><2:b><3:c>", "events come in order");
-	is_str(after(&s, 1), "<2:b><3:c>", "and after any of them");
-	is_str(after(&s, 3), "", "after the last there are none");
-	is_str(after(&s, 99), "", "nor after one that never was");
+	is_str(after(&s, 1), "<2:b><3:c>",
+	       "the events after a given event are found");
+	is_str(after(&s, 3), "", "no event follows the last event");
+	is_str(after(&s, 99), "", "no event follows an unknown number");
 
 	sse_put_head(&out, &s, sse_after(&s, 1));
 	buf_add(&out, "", 1);
@@ -53,7 +54,7 @@ TEST(order)
 	buf_add(&out, "", 1);
 	is_str(buf_data(&out),
 	       "id: 7-2-inst_22222222222222222222222222\ndata: ",
-	       "or whose that is as well");
+	       "the id of an event may name the instance");
 	buf_drop(&out, buf_len(&out));
 	s.instance = NULL;
 	s.push = true;
@@ -89,22 +90,23 @@ TEST(bounds)
 	is_str(after(&s, 13), "<14:xxxxxxxx><15:answer>",
 	       "requests and the answer have bounds of their own");
 	is_int(s.bytes, 7 + 3 * size + 8 + 8 * size + 6, "bytes are counted");
-	is_int(sse_bytes_after(&s, 13), size + 6, "and those after an event");
+	is_int(sse_bytes_after(&s, 13), size + 6,
+	       "the bytes after an event are counted");
 	sse_fini(&s);
-	is_int(s.bytes, 0, "and let go");
+	is_int(s.bytes, 0, "no byte is counted at the end");
 	for (size_t i = 0; i < SSE_ASKED_MAX / size + 2; i++)
 		sse_add(&s, big, size, SSE_ASKED);
 	is_int(s.bytes, SSE_ASKED_MAX,
-	       "what was asked long ago goes: it was answered");
+	       "old requests to the client are dropped beyond the bound");
 	for (size_t i = 0; i < SSE_ASKED_MAX / size + 2; i++)
 		sse_add(&s, big, size, SSE_LARGE);
 	is_int(s.of[SSE_LARGE], SSE_ASKED_MAX + 2 * size,
-	       "who sends what is large waits, so it is kept");
+	       "large requests to the client are kept");
 	sse_add(&s, big, size, SSE_LAST);
 	sse_trim(&s, size + 1);
-	is_int(s.bytes, size, "a trimmed one keeps the newest");
+	is_int(s.bytes, size, "a trimmed stream keeps the newest event");
 	sse_trim(&s, 1);
-	is_int(s.bytes, size, "in any case");
+	is_int(s.bytes, size, "a trimmed stream always keeps one event");
 	sse_fini(&s);
 	free(big);
 }
@@ -145,11 +147,11 @@ TEST(ids)
 	sse_read_id("12-345", &id);
 	ok(id.number == 12 && id.seq == 345 && !id.push,
 	   "an id is taken apart");
-	is_str(id.instance, "", "and tells of no instance");
+	is_str(id.instance, "", "an id without instance is read");
 	sse_read_id("12-345-inst_22222222222222222222222222", &id);
 	is_str(id.instance, "inst_22222222222222222222222222",
-	       "or of one that has the stream");
+	       "an id with an instance is read");
 	sse_read_id("g12-345", &id);
 	ok(id.number == 12 && id.seq == 345 && id.push,
-	   "and tells a stream that is of no request");
+	   "an id of a stream without a request is read");
 }

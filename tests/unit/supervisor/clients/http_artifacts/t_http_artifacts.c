@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_artifacts.c - what the head of a file that comes says: its name, its digest. */
+/* t_http_artifacts.c - name and digest in the head of an uploaded file. */
 #include "supervisor/clients/http_artifacts/http_artifacts.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 #define HEX "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 static const struct {
-	const char *query, *name; /* NULL: none */
+	const char *query, *name; /* NULL: no name */
 } names[] = {
     {"name=a", "a"},
     {"name=a%20b+c", "a b c"},
     {"x=1&name=a&y=2", "a"},
     {"name=a&name=b", "a"},
     {"name=gr%C3%BCn", "grün"},
-    {"name=%2E%2e%2F", "../"}, /* others make it a safe one */
+    {"name=%2E%2e%2F", "../"}, /* a later step makes the name safe */
     {"name=a%00b", NULL},
     {"name=%00", NULL},
     {"name=%FF", NULL},
@@ -75,7 +75,8 @@ int main(void)
 		is_int(http_artifacts_digest(digests[i].field, hex),
 		       digests[i].rc, "a digest: \"%s\"", digests[i].field);
 		if (digests[i].rc == 0)
-			is_str(hex, HEX, "  in hex");
+			is_str(hex, HEX,
+			       "the digest is converted to hexadecimal");
 	}
 	return tap_done();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_call.c - requests that stand by themselves: answers, ends and bounds. */
+/* t_http_call.c - requests without a session: answers, ends and bounds. */
 #include "supervisor/clients/stateless_http/http_call.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ static struct requestor *ada;
 
 /* ---- methods ---- */
 
-static struct request *held; /* the last that waits */
+static struct request *held; /* the last waiting request */
 static int served, freed;
 
 static void quick(struct request *c)
@@ -61,7 +61,7 @@ static const struct method table[] = {
 };
 static const struct methods few = {.all = table};
 
-/* ---- the server, and its clients ---- */
+/* ---- the server and the clients ---- */
 
 static void parsed(struct http_exchange *x, struct rpc_msg *m)
 {
@@ -97,7 +97,7 @@ static void end(void)
 	event_base_free(base);
 }
 
-/* A connection that ada POSTs a request of METHOD on; the client's end of it. */
+/* POST a request of METHOD by ada on a new connection; returns the client's end. */
 static int post(const char *method)
 {
 	char *body =
@@ -128,7 +128,7 @@ static int post(const char *method)
 	return ends[0];
 }
 
-/* All that came to FD, for MS at least. */
+/* The bytes received on FD for at least MS. */
 static const char *hears(int fd, int64_t ms)
 {
 	static char in[1 << 20];
@@ -145,7 +145,7 @@ static const char *hears(int fd, int64_t ms)
 	return in;
 }
 
-/* All that came to FD, once some has come. */
+/* The bytes received on FD, once some have arrived. */
 static const char *comes(int fd)
 {
 	char byte;
@@ -174,7 +174,7 @@ static void nothing_left(const char *name)
 	       LIST_EMPTY(&sessions.all) && exchanges.share.n_read == 0 &&
 	       ada->http_open_streams == 0 && ada->http_streams == 0 &&
 	       ada->http_live_bytes == 0,
-	   "and nothing is left: %s", name);
+	   "no call, stream or byte is left: %s", name);
 }
 
 /* ---- answers ---- */
@@ -188,14 +188,15 @@ TEST(answers)
 	in = hears(fd = post("quick"), 0);
 	ok(has(in, "HTTP/1.1 200 ") && has(in, "application/json") &&
 	       has(in, "\"id\":5,\"result\""),
-	   "what is answered at once is plain");
+	   "a quick answer comes as plain JSON");
 	close(fd);
 	in = hears(fd = post("fail"), 0);
 	ok(has(in, "HTTP/1.1 404 ") && has(in, "\"code\":-7"),
-	   "MCP26 5: with the status of its error");
+	   "MCP26 5: an error has the right HTTP status");
 	close(fd);
 	fd = post("slow");
-	is_str(hears(fd, HTTP_PLAIN_MS / 4), "", "one that is slow waits");
+	is_str(hears(fd, HTTP_PLAIN_MS / 4), "",
+	       "a slow request has no answer at first");
 	is_str(held->session->ops->field(held->session->arg, "mcp-param-x"),
 	       "y", "MCP26 12: its head can be asked meanwhile");
 	in = comes(fd);
@@ -211,7 +212,7 @@ TEST(answers)
 	tell("{\"method\":\"n\"}");
 	in = hears(fd, 0);
 	ok(has(in, "text/event-stream") && has(in, "data: {\"method\":\"n\"}"),
-	   "one that says something before is a stream at once");
+	   "a request with an early message becomes a stream at once");
 	held->session->ops->send(held->session->arg, NULL, "{}", 2);
 	request_result(held, json_object_new_object());
 	in = hears(fd, 0);
@@ -242,29 +243,31 @@ TEST(ends)
 	tell("{}");
 	close(fd);
 	nothing_left("MCP26 8: of one who went");
-	is_int(freed, 2, "which is cancelled");
+	is_int(freed, 2, "a request whose client left is cancelled");
 
 	fd = post("held");
 	request_ref(held);
 	tell("{}");
 	close(fd);
 	nothing_left("of one that somebody comes back to");
-	ok(held->dropped && freed == 2, "for it is kept");
-	ok(!request_unref(held) && freed == 3, "until then");
+	ok(held->dropped && freed == 2,
+	   "a resumable request is kept after the client left");
+	ok(!request_unref(held) && freed == 3,
+	   "a resumable request ends when released");
 
 	fd = post("held");
 	shutdown(fd, SHUT_WR);
 	loop();
 	request_result(held, json_object_new_object());
 	ok(has(hears(fd, 0), "\"result\""),
-	   "who ends his side alone hears what is quick");
+	   "a client which closed its sending side gets a quick answer");
 	close(fd);
 	fd = post("slow");
 	shutdown(fd, SHUT_WR);
 	in = comes(fd);
 	ok(has(in, "HTTP/1.1 400 ") && has(in, "ended its side"),
-	   "MCP26 8: and cancels what takes long, which is said");
-	is_int(freed, 5, "then");
+	   "MCP26 8: a slow request of a client which closed its sending side is cancelled with 400");
+	is_int(freed, 5, "the cancelled request is freed");
 	close(fd);
 	fd = post("held");
 	shutdown(fd, SHUT_WR);
@@ -273,7 +276,7 @@ TEST(ends)
 	tell("{}");
 	request_result(held, json_object_new_object());
 	ok(has(hears(fd, 0), "HTTP/1.1 400 "),
-	   "it may say more, and even end, before it is told");
+	   "messages and the end of a cancelled request are dropped");
 	close(fd);
 	nothing_left("of all of these");
 	end();
@@ -293,12 +296,12 @@ TEST(token)
 	is_str(hears(fd[1], 0), "", "a token that is good is no matter");
 	ada->tokens++;
 	http_calls_recheck(&calls, true);
-	is_str(hears(fd[0], 0), "0\r\n\r\n", "another ends a stream");
+	is_str(hears(fd[0], 0), "0\r\n\r\n", "a change of token ends a stream");
 	in = hears(fd[1], 0);
 	ok(has(in, "HTTP/1.1 401 ") && has(in, "its token is") == false &&
 	       has(in, "good no more"),
-	   "and is the answer of one that waits");
-	is_int(freed, 2, "both are cancelled");
+	   "a change of token is the answer to a waiting request");
+	is_int(freed, 2, "both requests of the old token are cancelled");
 	close(fd[0]);
 	close(fd[1]);
 	nothing_left("of them");
@@ -307,8 +310,9 @@ TEST(token)
 	fd[1] = post("held");
 	http_calls_fini(&calls);
 	ok(has(hears(fd[0], 0), "0\r\n\r\n"),
-	   "the end of the server is theirs");
-	ok(has(hears(fd[1], 0), "HTTP/1.1 503 "), "or is said");
+	   "the end of the server ends a stream");
+	ok(has(hears(fd[1], 0), "HTTP/1.1 503 "),
+	   "the end of the server is the answer to a waiting request");
 	close(fd[0]);
 	close(fd[1]);
 	http_calls_init(&calls, &exchanges);
@@ -331,7 +335,7 @@ TEST(room)
 	   "MCP26 5: with so many streams what may be one is refused");
 	close(fd);
 	ok(has(hears(fd = post("quick"), 0), "HTTP/1.1 200 "),
-	   "and nothing else");
+	   "MCP26 5: a request which cannot be a stream is served");
 	close(fd);
 	exchanges.share.n_read = ada->http_streams = 0;
 	ada->http_open_streams = HTTP_OPEN_EACH;
@@ -352,16 +356,18 @@ TEST(deferred)
 	for (size_t i = 0; i < ARRAY_LEN(fd); i++)
 		fd[i] = post("quick");
 	loop();
-	is_int(served, 0, "who reads too much is not served");
+	is_int(served, 0, "requests of a requestor who reads too much wait");
 	sessions_read_on(&ctx);
 	loop();
-	is_int(served, 0, "until that is less");
+	is_int(served, 0, "requests wait until fewer reads are in progress");
 	close(fd[0]);
 	loop();
 	ada->n_reads = 0;
 	sessions_read_on(&ctx);
 	loop();
-	is_int(served, ARRAY_LEN(fd) - 1, "then all are, but who has gone");
+	is_int(
+	    served, ARRAY_LEN(fd) - 1,
+	    "waiting requests are served except those of closed connections");
 	for (size_t i = 1; i < ARRAY_LEN(fd); i++) {
 		if (i + 1 == ARRAY_LEN(fd))
 			ok(has(hears(fd[i], 0), "\"id\":5,\"result\""),
@@ -397,13 +403,13 @@ TEST(unread)
 	       ada->http_live_bytes > SSE_PASSING_MAX / 2,
 	   "of what is not read %zu bytes are kept", ada->http_live_bytes);
 	ok(ada->http.unread >= ada->http_live_bytes,
-	   "and counted as unread: %zu", ada->http.unread);
+	   "kept messages count as unread: %zu", ada->http.unread);
 	request_result(held, json_object_new_object());
 	in = hears(fd, 20);
 	ok(has(in, " 0;") && has(in, " 399;") && !has(in, " 200;"),
-	   "the first has left, and the newest is there");
+	   "the oldest messages were dropped, the newest are there");
 	ok(has(in, "\"result\"") && has(in, "\r\n0\r\n\r\n"),
-	   "and the answer after it");
+	   "the answer follows the newest message");
 	close(fd);
 	nothing_left("of who read late");
 	fd = post("held");

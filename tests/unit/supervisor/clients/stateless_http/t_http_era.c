@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_http_era.c - which era a message belongs to, and what its head has to say. */
+/* t_http_era.c - the era of a message, and the required header fields. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +21,13 @@
 #define LIST REQ("tools/list", NOW)
 #define CALL REQ("tools/call", "\"name\":\"a b\"," NOW)
 
-#define SESSIONS 1 /* what is wanted in place of a code */
+#define SESSIONS 1 /* expected results besides an error code */
 #define STATELESS 2
 
 /* REVISION, METHOD and NAME are fields; NULL: absent. */
 static const struct {
 	const char *text, *revision, *method, *name;
-	int want; /* …or the code of the fault */
+	int want; /* or the code of the fault */
 	const char *says, *of;
 } cases[] = {
     /* b */
@@ -54,7 +54,7 @@ static const struct {
      NULL, "d: nor does one of a session"},
     {REQ("initialize", NOW), "2026-07-28", "initialize", NULL, STATELESS, NULL,
      "d: a good one does: there is no such method"},
-    /* e, in its order */
+    /* case e, in the order of checks */
     {LIST, "2026-07-28", "tools/list", NULL, STATELESS, NULL,
      "MCP26 12: all fields say what the message says"},
     {LIST, "2026-07-28", "tools/list", "x", STATELESS, NULL,
@@ -127,7 +127,7 @@ static const struct {
      "g: nor does what is no date"},
     {REQ("tools/list", ""), "2026-07-2", NULL, NULL, SESSIONS, NULL,
      "g: or is too short"},
-    /* what gets no answer */
+    /* messages without an answer */
     {NOTE(""), NULL, NULL, NULL, SESSIONS, NULL, "a notification"},
     {NOTE(""), "2026-07-28", NULL, NULL, STATELESS, NULL,
      "one by its head, which needs no envelope"},
@@ -166,10 +166,10 @@ static void check(size_t i)
 	is_int(got, cases[i].want, "%s", cases[i].of);
 	if (cases[i].says != NULL)
 		ok(strstr(fault.text, cases[i].says) != NULL,
-		   "which says so: %s", fault.text);
+		   "the fault has the text: %s", fault.text);
 	if (fault.code == -32022)
 		ok(json_object_object_get_ex(fault.data, "supported", NULL),
-		   "and what would do");
+		   "the fault lists the supported revisions");
 	json_object_put(fault.data);
 	rpc_fini(&m);
 }
@@ -193,7 +193,7 @@ static void check_names(void)
 		       "%s names a revision without sessions",
 		       names[i].name != NULL ? names[i].name : "(none)");
 		is_int(http_era_names_no_session(&r), names[i].no_session,
-		       "and none that has them");
+		       "only a revision with sessions names a session");
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_line_reader.c - messages out of bytes, however they are cut. */
+/* t_line_reader.c - messages parsed from bytes in pieces of any size. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static const struct {
      "each line that is too long is told once"},
 };
 
-/* Pauses after each line, as one does who has to wait. */
+/* Pause after each line, as a client does which has to wait. */
 static void on_line_pause(void *arg, const char *text, size_t len)
 {
 	struct line_reader *l = arg;
@@ -54,21 +54,24 @@ static void test_pause(void)
 
 	seen[0] = '\0';
 	line_reader_feed(&l, "a\nb\nc\nde", 8, &pausing, &l);
-	is_str(seen, "<a>", "once it is paused, no line is told");
+	is_str(seen, "<a>", "a paused reader delivers no further line");
 	line_reader_feed(&l, "", 0, &pausing, &l);
-	is_str(seen, "<a>", "nor while it is");
+	is_str(seen, "<a>",
+	       "a paused reader delivers no line at the next call");
 	for (int i = 0; i < 3; i++) {
 		l.paused = false;
 		line_reader_feed(&l, "", 0, &pausing, &l);
 	}
-	is_str(seen, "<a><b><c>", "afterwards it goes on where it was");
+	is_str(seen, "<a><b><c>",
+	       "a resumed reader delivers the remaining lines");
 	l.paused = false;
 	line_reader_feed(&l, "f\n", 2, &pausing, &l);
-	is_str(seen, "<a><b><c><def>", "and the line that had no end gets it");
+	is_str(seen, "<a><b><c><def>",
+	       "an unfinished line is completed by the next bytes");
 	line_reader_fini(&l);
 }
 
-/* Takes a line, as one does who reads it on a thread. */
+/* Take the line's memory, as a client does which parses on a thread. */
 static void on_line_take(void *arg, const char *text, size_t len)
 {
 	char *taken = line_reader_take(arg, text, len);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_stream_conn.c - two clients on streams of lines: whose message comes first. */
+/*
+ * t_stream_conn.c - two clients on streams of lines: the order of served messages.
+ */
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/run/threads/thread_pool.h"
 #include "supervisor/session/request.h"
@@ -38,7 +40,7 @@ static struct requestor who[2];
 struct client {
 	struct stream_conn *conn;
 	int ends[2];	/* ours, the server's */
-	size_t answers; /* that have come */
+	size_t answers; /* the number of received answers */
 	bool closed;
 };
 
@@ -88,7 +90,7 @@ static void ping(struct client *k, int n)
 	free(all);
 }
 
-/* Count the lines that have come for K. */
+/* Count the received lines of K. */
 static size_t heard(struct client *k)
 {
 	char in[65536];
@@ -141,13 +143,14 @@ static void test_flood(struct requestor *of_other, const char *name)
 	   "a ping of %s is answered after %zu of %d that were there before",
 	   name, flood.answers, FLOOD);
 	turn_until(&flood, FLOOD);
-	is_int((long long)flood.answers, FLOOD, "these are as well");
+	is_int((long long)flood.answers, FLOOD,
+	       "all messages of the flood are answered");
 	go(&flood);
 	go(&other);
 	end();
 }
 
-/* All that threads may do for one requestor is under way: a large message waits. */
+/* A requestor uses all threads allowed: a large message waits. */
 TEST(large_among_many)
 {
 	size_t len = 70000;
@@ -174,7 +177,7 @@ TEST(large_among_many)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	in[n] = '\0';
 	is_str(in, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n",
-	       "  until it can be read");
+	       "a large message is answered once a thread is free");
 	go(&k);
 	come(&k, &who[0]);
 	full_pool_begin(ctx.thread_pool, &who[0]);
@@ -183,12 +186,16 @@ TEST(large_among_many)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	go(&k);
 	full_pool_end();
-	is_int(who[0].memory.held, 0, "  or its client goes");
+	is_int(who[0].memory.held, 0,
+	       "a large message of a closed client holds no memory");
 	end();
 	free(text);
 }
 
-/* A large message is read on a thread: others go on, what follows it waits. */
+/*
+ * A large message is parsed on a thread: other clients go on, later messages of the
+ * client wait.
+ */
 TEST(large)
 {
 	size_t len = 200000;
@@ -209,7 +216,7 @@ TEST(large)
 	fcntl(large.ends[0], F_SETFL, 0);
 	fcntl(large.ends[1], F_SETFL, O_NONBLOCK);
 	writer = fork();
-	if (writer == 0) { /* its socket may not hold all of it */
+	if (writer == 0) { /* the socket may not hold the whole message */
 		say(&large, text, strlen(text));
 		ping(&large, 2);
 		_exit(0);
@@ -232,7 +239,7 @@ TEST(large)
 	end();
 }
 
-/* The client goes while its message is being read. */
+/* The client leaves while its message is being parsed. */
 TEST(gone)
 {
 	char *text = xcalloc(100000, 1);
@@ -243,18 +250,19 @@ TEST(gone)
 	memset(text, 'x', 90000);
 	text[90000] = '\n';
 	say(&gone, text, 90001);
-	for (int i = 0; i < 3; i++) /* it is read, and handed to a thread */
+	/* the message is read and given to a thread */
+	for (int i = 0; i < 3; i++)
 		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 	go(&gone);
 	free(text);
 	ok(LIST_EMPTY(&sessions.all),
-	   "who goes while a message is read leaves nothing behind");
+	   "a client which leaves during parsing leaves nothing behind");
 	end();
 }
 
 #define UNREAD (1 << 20) /* more than a socket holds */
 
-/* The client sends no more, while it leaves much unread and awaits a row. */
+/* The client closes its sending side, with much unread and a pending row. */
 TEST(ended)
 {
 	struct json_object *text = json_object_new_object();
@@ -280,12 +288,13 @@ TEST(ended)
 	for (int i = 0; i < 3; i++)
 		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 	ok(LIST_FIRST(&sessions.all) == stream_conn_session(next.conn),
-	   "  once, though what it awaited has been let go by it");
+	   "the session of a closed client ends once");
 	while (!k.closed) {
 		heard(&k);
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	}
-	is_int((long long)heard(&k), 1, "  and leaves");
+	is_int((long long)heard(&k), 1,
+	       "the client of a pending row gets one answer at the end");
 	request_unref(c);
 	free(xs);
 	go(&k);
@@ -293,7 +302,7 @@ TEST(ended)
 	end();
 }
 
-/* A file of many MB is on its way to the client of S. */
+/* Send a file of many MB to the client of S. */
 static void send_file(struct session *s, const char *dir)
 {
 	static const struct store_artifact a = {.requestor = "somebody",
@@ -320,7 +329,7 @@ static void send_file(struct session *s, const char *dir)
 	free(path), free(run), free(folder);
 }
 
-/* Lines wait for the end of a file that nobody reads: they are counted like others. */
+/* Lines behind a file that the client does not read count like other lines. */
 TEST(behind_a_file)
 {
 	char dir[] = "/tmp/paddock-t-conn-XXXXXX";
@@ -354,7 +363,7 @@ TEST(behind_a_file)
 
 #define NOTES 14 /* ten may come at once, and ten a second */
 
-/* Above the rate what cannot be refused is read later. */
+/* Above the rate, messages that cannot be refused are read later. */
 TEST(rest)
 {
 	static const char note[] =
@@ -379,7 +388,7 @@ TEST(rest)
 	end();
 }
 
-/* All but the end of the largest message; does the server say something? */
+/* Send a message without its end; does the server answer? */
 static bool is_refused(struct client *k, const char *text, size_t len)
 {
 	char in[512] = "";
@@ -395,7 +404,7 @@ static bool is_refused(struct client *k, const char *text, size_t len)
 			  "may") != NULL;
 }
 
-/* What one user's streams hold of messages that do not end has a bound. */
+/* Unfinished messages of one user's streams have a bound. */
 TEST(unended)
 {
 	size_t len = (size_t)config.max_message_bytes - 1000;
@@ -411,15 +420,18 @@ TEST(unended)
 			  : "so many messages may be on their way");
 	}
 	come(&other, &who[1]);
-	ok(!is_refused(&other, text, len), "another's are its own");
+	ok(!is_refused(&other, text, len),
+	   "another user's unfinished message has a bound of its own");
 	go(&all[0]);
-	ok(!is_refused(&all[4], "\n", 1), "the rest of it is let go");
-	ok(!is_refused(&all[4], text, len), "there is room when one has gone");
+	ok(!is_refused(&all[4], "\n", 1),
+	   "the rest of a refused message is dropped");
+	ok(!is_refused(&all[4], text, len),
+	   "a closed stream makes room for an unfinished message");
 	for (int i = 1; i < 5; i++)
 		go(&all[i]);
 	go(&other);
 	ok(who[0].line_bytes == 0 && who[1].line_bytes == 0,
-	   "none of it is counted any more");
+	   "no byte of unfinished messages is counted at the end");
 	free(text);
 	end();
 }

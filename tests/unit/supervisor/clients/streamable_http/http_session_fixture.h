@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_session_fixture.h - sessions over HTTP, of a server that is us. */
+/* http_session_fixture.h - sessions over HTTP, with the test as server. */
 #ifndef TESTS_UNIT_SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_STREAMABLE_HTTP_HTTP_SESSION_FIXTURE_H
 
@@ -11,13 +11,13 @@
 extern struct context ctx;
 extern struct http_sessions all;
 
-/* With a store in DIR, unless it is NULL. */
+/* Begin, with a store in DIR unless DIR is NULL. */
 void server_begin(const char *dir);
 void server_end(void);
 
 struct requestor *user(uid_t uid);
 
-/* A session of Q's that may be used. */
+/* A usable session of Q. */
 struct http_session *session(struct requestor *q);
 
 #endif

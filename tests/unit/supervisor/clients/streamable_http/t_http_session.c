@@ -34,14 +34,18 @@ TEST(own)
 	open_all(user(2), HTTP_SESSIONS_EACH - 1);
 	is_int(user(2)->http_sessions, HTTP_SESSIONS_EACH,
 	       "a requestor is at its bound of sessions");
-	ok(http_session_new(&all, user(2)) != NULL, "it gets one more");
-	ok(!is_there(user(2), own), "for its own that was idle longest");
-	ok(is_there(user(1), theirs), "not for another's, idle for longer");
-	is_int(user(2)->http_sessions, HTTP_SESSIONS_EACH, "as many as before");
+	ok(http_session_new(&all, user(2)) != NULL,
+	   "a requestor at the bound gets one more session");
+	ok(!is_there(user(2), own),
+	   "the requestor's session idle for longest is ended");
+	ok(is_there(user(1), theirs),
+	   "another requestor's session idle for longer stays");
+	is_int(user(2)->http_sessions, HTTP_SESSIONS_EACH,
+	       "the requestor has as many sessions as before");
 	server_end();
 }
 
-/* One of before comes back: it is one as any other. */
+/* A session from before a restart counts like any other session. */
 TEST(again)
 {
 	static const char id[HTTP_SESSION_ID_SIZE] =
@@ -55,10 +59,12 @@ TEST(again)
 	s = http_session_again(&all, user(1), id);
 	ok(s != NULL && is_there(user(1), id),
 	   "a session comes back at the bound");
-	ok(!is_there(user(1), own), "for one that was idle longest");
-	is_int(user(1)->http_sessions, HTTP_SESSIONS_EACH, "as many as before");
+	ok(!is_there(user(1), own),
+	   "a restored session ends the session idle for longest");
+	is_int(user(1)->http_sessions, HTTP_SESSIONS_EACH,
+	       "a restored session does not exceed the bound");
 	ok(s != NULL && s->lost == s->last_stream && s->lost > UINT32_MAX,
-	   "its streams begin where those before cannot have come");
+	   "streams of a restored session have new numbers");
 	server_end();
 }
 
@@ -75,9 +81,12 @@ TEST(all)
 		open_all(user(uid), HTTP_SESSIONS_MAX - all.n);
 	ok(user(2)->http_sessions > user(3)->http_sessions,
 	   "%u requestors fill all sessions", uid - 1);
-	ok(http_session_new(&all, user(uid)) != NULL, "the next one has one");
-	ok(is_there(user(1), id), "and who had one alone keeps it");
-	is_int(all.n, HTTP_SESSIONS_MAX, "they are not more than all");
+	ok(http_session_new(&all, user(uid)) != NULL,
+	   "a further requestor gets a session");
+	ok(is_there(user(1), id),
+	   "a requestor with one session keeps the session");
+	is_int(all.n, HTTP_SESSIONS_MAX,
+	       "the number of sessions stays at the bound");
 	server_end();
 }
 
@@ -120,8 +129,9 @@ TEST(polled)
 	ok(s->session.client_requests == NULL,
 	   "the client answered with a task, which is polled now and then");
 	http_sessions_sweep(&all, ANY_TIME);
-	ok(is_there(user(1), id), "its session is not idle between two polls");
-	ok(!over, "and the task goes on");
+	ok(is_there(user(1), id),
+	   "a session with a polled task is not idle between two polls");
+	ok(!over, "a polled task of the client goes on");
 	client_task_drop(t, NULL);
 	http_sessions_sweep(&all, ANY_TIME);
 	ok(!is_there(user(1), id), "without one it is, and ends");

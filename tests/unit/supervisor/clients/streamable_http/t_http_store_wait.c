@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_http_store_wait.c - what waits for the store's word on a session: an answer
- * until the session is kept, a request until it is back. The store is asked for
- * what it has done by this test alone, so nothing is left to chance.
+ * t_http_store_wait.c - waits for the store: an answer until the session is kept, a
+ * request until the session is read. The test alone makes the store report results, so
+ * the order is certain.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void end(void)
 	help_remove(dir);
 }
 
-/* The status of what came to FD; 0: nothing did. */
+/* The status of the response on FD; 0: no response. */
 static int status(int fd)
 {
 	const char *line = first_line(fd);
@@ -43,7 +43,7 @@ static int status(int fd)
 			     : 0;
 }
 
-/* All that the store was asked for so far is done, and told. */
+/* Wait until the store has done and reported all requests so far. */
 static void store_works(void)
 {
 	struct answer a = {0};
@@ -63,7 +63,7 @@ static bool is_kept(const char *id)
 	return a.rc == 0;
 }
 
-/* As a server that ends leaves it: only the store has it. */
+/* Drop the session as a server's end does: only the store still has the session. */
 static void let_go(struct http_session *s)
 {
 	all.closing = true;
@@ -84,24 +84,25 @@ TEST(begun)
 	is_int(status(fd), 0,
 	       "the first answer waits until the session is kept");
 	store_works();
-	is_int(status(fd), 200, "then it leaves");
-	ok(is_kept(s->id), "and the session is");
+	is_int(status(fd), 200, "the answer is sent once the session is kept");
+	ok(is_kept(s->id), "the session is kept in the store");
 	close(fd);
 
 	fd = come(&c);
 	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
 	http_store_waits_tick(&all, clock_mono_ms());
-	is_int(status(fd), 0, "for how long a disk takes");
+	is_int(status(fd), 0, "the answer waits for a slow disk");
 	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_SAVE_MS);
-	is_int(status(fd), 200, "but not for ever");
+	is_int(status(fd), 200,
+	       "the answer does not wait longer than the bound");
 	store_works();
-	is_int(status(fd), 0, "and is told once");
+	is_int(status(fd), 0, "the answer is sent once");
 	close(fd);
 
 	fd = come(&c);
 	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
 	http_mcp_fini(&all);
-	is_int(status(fd), 200, "nor longer than the server lives");
+	is_int(status(fd), 200, "the answer is sent at the end of the server");
 	http_mcp_init(&all, &ctx, &pool.held);
 	close(fd);
 	end();
@@ -121,10 +122,11 @@ TEST(gone)
 	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	shutdown(fd, SHUT_RDWR);
 	close(fd);
-	http_pool_fini(&pool, 0); /* its connection is closed */
-	is_int((long long)all.n, 0, "a session whose id nobody heard ends");
+	http_pool_fini(&pool, 0); /* the session's connection is closed */
+	is_int((long long)all.n, 0,
+	       "a session whose id was not delivered ends");
 	store_works();
-	ok(!is_kept(id), "and is not kept");
+	ok(!is_kept(id), "a session whose id was not delivered is not kept");
 	pool_open();
 	end();
 }
@@ -143,7 +145,8 @@ TEST(large)
 	s->session.terms.capabilities = json_object_new_string(text);
 	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	is_int(status(fd), 200, "a session with too much to keep works");
-	ok(!s->has_row && !is_kept(s->id), "without being kept");
+	ok(!s->has_row && !is_kept(s->id),
+	   "a session with too large a state is not kept");
 	close(fd);
 	free(text);
 	end();
@@ -172,15 +175,16 @@ TEST(lookup)
 	store_works();
 	loop();
 	is_int(told - before, 2,
-	       "then it is told again, each of those that wait");
-	is_int((long long)all.n, 1, "for the one session, which is back");
+	       "each waiting request is handled once the session is read");
+	is_int((long long)all.n, 1, "the requests share one restored session");
 	s = http_session_find(&all, ada, id);
 	ok(s != NULL && s->session.terms.log_level == 3 && s->has_row,
-	   "as it was");
-	is_int(status(fd[2]), 404, "for another requestor there is none");
+	   "a restored session has its state");
+	is_int(status(fd[2]), 404,
+	       "another requestor gets 404 for the session");
 	is_int((long long)(ada->http_store_waits + bob->http_store_waits +
 			   all.n_store_waits),
-	       0, "nobody waits any more");
+	       0, "no request waits for the store at the end");
 	for (int i = 0; i < 3; i++)
 		close(fd[i]);
 	end();
@@ -197,8 +201,9 @@ TEST(none)
 	fd = come(&c);
 	http_store_wait(&all, ada, c, id);
 	store_works();
-	is_int(status(fd), 404, "what was never kept is none");
-	is_int((long long)ada->lookups_failed, 1, "which is counted");
+	is_int(status(fd), 404, "a request for an unknown session gets 404");
+	is_int((long long)ada->lookups_failed, 1,
+	       "a failed look-up is counted");
 	close(fd);
 	fd = come(&c);
 	http_store_wait(&all, ada, c, id);
@@ -208,7 +213,7 @@ TEST(none)
 	close(fd);
 	ok(!http_store_wait_may(&all, "x") && !http_store_wait_may(&all, "") &&
 	       http_store_wait_may(&all, id),
-	   "what is no id of ours is not looked for");
+	   "a malformed session id is not looked up");
 	end();
 }
 
@@ -226,10 +231,10 @@ TEST(ended)
 	fd = come(&c);
 	http_store_wait_deleted(s, c);
 	is_int((long long)all.n, 0, "a session that is to end ends");
-	is_int(status(fd), 0, "who asked for it hears of it");
+	is_int(status(fd), 0, "the answer to DELETE waits for the store");
 	store_works();
-	is_int(status(fd), 204, "once the store has it no more");
-	ok(!is_kept(id), "so it is for good");
+	is_int(status(fd), 204, "DELETE is answered once the row is deleted");
+	ok(!is_kept(id), "a deleted session is not in the store");
 	close(fd);
 	end();
 }
@@ -244,7 +249,7 @@ static void on_row(void *arg, const struct store_result *res)
 	help_done(arg, res);
 }
 
-/* When the row of S expires; 0: there is none. */
+/* The expiry of the row of S; 0: no row. */
 static int64_t lasts(const struct http_session *s)
 {
 	struct answer a = {0};
@@ -256,7 +261,7 @@ static int64_t lasts(const struct http_session *s)
 	return expires_ms;
 }
 
-/* A row lasts as long as its session is used. */
+/* A row lasts as long as the session is used. */
 TEST(touched)
 {
 	struct http_session *used, *idle;
@@ -278,12 +283,14 @@ TEST(touched)
 	idle->used_ms = idle->row_ms - 1;
 	http_session_store_tick(&all);
 	ok(lasts(used) >= then[0] + 60000,
-	   "but now and then, and lasts longer");
+	   "the row of a used session is renewed now and then");
 	ok(lasts(idle) == then[1], "without a use it does not");
 	end();
 }
 
-/* What a client sets is in the row soon, and at the latest when the server ends. */
+/*
+ * A client's settings are stored soon, and at the latest at the end of the server.
+ */
 TEST(changed)
 {
 	char id[HTTP_SESSION_ID_SIZE];
@@ -301,17 +308,20 @@ TEST(changed)
 	while (s->changed)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	lasts(s);
-	is_int(level, 2, "but soon, with those that came with it");
+	is_int(level, 2, "changed settings are stored together");
 	s->session.terms.log_level = 5;
 	session_changed(&s->session);
 	copy = *s;
 	http_mcp_fini(&all);
-	ok(lasts(&copy) > 0 && level == 5, "and before the server ends");
+	ok(lasts(&copy) > 0 && level == 5,
+	   "changed settings are stored before the end of the server");
 	http_mcp_init(&all, &ctx, &pool.held);
 	end();
 }
 
-/* As many as there is room for; none of them is done before loop(). */
+/*
+ * Delete as many sessions as possible at once; no deletion is done before loop().
+ */
 static int drop_many(struct requestor *q, int from)
 {
 	char key[HTTP_SESSION_KEY_SIZE];
@@ -324,7 +334,7 @@ static int drop_many(struct requestor *q, int from)
 	return n;
 }
 
-/* On a full disk nothing is dropped, for as long as nobody makes room there. */
+/* On a full disk no row is deleted while no room is made. */
 TEST(dropped)
 {
 	char id[HTTP_SESSION_ID_SIZE], key[HTTP_SESSION_KEY_SIZE];
@@ -345,24 +355,27 @@ TEST(dropped)
 	   "a session that ends is over");
 	http_store_wait(&all, ada, c, id);
 	is_int((long long)all.n_store_waits, 0,
-	       "before the store has let go of it");
-	is_int(status(fd), 404, "and its client is told so");
-	is_int(told - before, 0, "and not that it is back");
+	       "a session being deleted is not looked up");
+	is_int(status(fd), 404,
+	       "a request for a session being deleted gets 404");
+	is_int(told - before, 0, "a session being deleted is not restored");
 	store_works();
 	ok(!http_session_delete_pending(&all, key) && !is_kept(id),
-	   "then there is no row");
+	   "the row of a deleted session is gone");
 	close(fd);
 
 	n = drop_many(ada, 0);
 	ok(n > 0 && n < HTTP_SESSION_DELETES_MAX,
-	   "a requestor drops so many at once");
-	ok(drop_many(bob, 10000) > 0, "and leaves some to others");
+	   "a requestor's pending deletions have a bound");
+	ok(drop_many(bob, 10000) > 0,
+	   "another requestor may still delete sessions");
 	store_works();
 	loop();
 	is_int(
 	    (long long)(ada->http_session_deletes + bob->http_session_deletes),
-	    0, "what is dropped counts no more");
-	ok(drop_many(ada, 0) == n, "so that there is room again");
+	    0, "finished deletions are not counted");
+	ok(drop_many(ada, 0) == n,
+	   "finished deletions make room for further deletions");
 	http_mcp_fini(&all);
 	store_works();
 	loop();

@@ -13,7 +13,7 @@ static void begin(void)
 	s = session(user(1));
 }
 
-/* The answer number N, which its client does not hear: it goes before. */
+/* Send answer N with the client's connection closed before. */
 static void miss_one(int n, size_t bytes)
 {
 	char *text = xcalloc(bytes + 32, 1);
@@ -33,7 +33,9 @@ static void miss_one(int n, size_t bytes)
 	free(text);
 }
 
-/* Is the stream NUMBER taken up after event SEQ, and is TEXT in it? */
+/*
+ * Can the stream NUMBER be resumed after event SEQ, and is TEXT among the events?
+ */
 static bool resumes(int number, int seq, const char *text)
 {
 	char id[32], in[65536];
@@ -60,37 +62,41 @@ static bool resumes(int number, int seq, const char *text)
 	return taken && strstr(in, text) != NULL;
 }
 
-/* The oldest of too many are forgotten, and those alone. */
+/* Beyond the bound of kept streams, only the oldest are forgotten. */
 TEST(many)
 {
 	begin();
 	for (int i = 1; i <= HTTP_REPLAY_MAX + 2; i++)
 		miss_one(i, 0);
-	is_int((long long)s->n_replayable, HTTP_REPLAY_MAX, "so many are kept");
-	ok(!resumes(1, 0, ""), "the first is forgotten");
-	ok(!resumes(2, 0, ""), "and the second");
-	ok(resumes(3, 0, "\"id\":3,"), "the third is not: its answer is there");
-	ok(resumes(HTTP_REPLAY_MAX + 2, 0, "\"id\":34,"), "nor the last");
-	ok(resumes(3, 0, "\"id\":3,"), "it can be heard again");
-	ok(!resumes(3, 2, ""), "but not after an event that it never had");
-	ok(!resumes(99, 0, ""), "nor what never was");
+	is_int((long long)s->n_replayable, HTTP_REPLAY_MAX,
+	       "the number of kept streams has a bound");
+	ok(!resumes(1, 0, ""), "the oldest stream is forgotten");
+	ok(!resumes(2, 0, ""), "the second oldest stream is forgotten");
+	ok(resumes(3, 0, "\"id\":3,"),
+	   "the third stream can be resumed with the answer");
+	ok(resumes(HTTP_REPLAY_MAX + 2, 0, "\"id\":34,"),
+	   "the newest stream can be resumed with the answer");
+	ok(resumes(3, 0, "\"id\":3,"), "a stream can be resumed twice");
+	ok(!resumes(3, 2, ""),
+	   "a stream is not resumed after an unknown event");
+	ok(!resumes(99, 0, ""), "an unknown stream is not resumed");
 	server_end();
 }
 
-/* Or of those that are large, but for the newest. */
+/* Large streams are forgotten beyond a bound of bytes, except the newest. */
 TEST(large)
 {
 	begin();
 	miss_one(1, 0);
 	miss_one(2, HTTP_REPLAY_BYTES);
 	is_int((long long)s->n_replayable, 1,
-	       "one that is large displaces others");
-	ok(!resumes(1, 0, ""), "which are forgotten");
+	       "a large stream displaces other streams");
+	ok(!resumes(1, 0, ""), "the displaced stream is forgotten");
 	miss_one(3, 0);
-	ok(!resumes(2, 0, ""), "and is itself, for a newer one");
-	ok(resumes(3, 0, "\"id\":3,"), "which is kept");
+	ok(!resumes(2, 0, ""), "a newer stream displaces a large stream");
+	ok(resumes(3, 0, "\"id\":3,"), "the newest stream is kept");
 	is_int((long long)all.ended_bytes, (long long)s->replayable_bytes,
-	       "what is kept is counted");
+	       "the bytes of kept streams are counted");
 	server_end();
 }
 
@@ -103,7 +109,7 @@ static struct http_session *session_of(uid_t uid)
 	return one;
 }
 
-/* What one requestor leaves for replay costs no other its own. */
+/* Kept streams of one requestor must not cost another requestor a kept stream. */
 TEST(kept_of_all)
 {
 	struct http_session *mine = NULL;
@@ -117,13 +123,15 @@ TEST(kept_of_all)
 		s = session_of(2);
 		miss_one(1, HTTP_REPLAY_BYTES / 2);
 	}
-	is_int((long long)mine->n_replayable, 4,
-	       "one who keeps all it may displaces nobody's");
+	is_int(
+	    (long long)mine->n_replayable, 4,
+	    "a requestor with the most kept bytes displaces no other requestor's streams");
 	ok(s->session.requestor->http_ended_bytes <=
 	       HTTP_REPLAY_ALL * 9ull / 10,
-	   "of its own the oldest go: it has %zu",
+	   "the requestor's own oldest streams are forgotten, %zu bytes are left",
 	   s->session.requestor->http_ended_bytes);
-	is_int((long long)s->n_replayable, 1, "not its newest");
+	is_int((long long)s->n_replayable, 1,
+	       "the requestor's newest stream is kept");
 	for (int i = 0; i < 20; i++) {
 		s = session_of(99);
 		miss_one(1, HTTP_REPLAY_BYTES / 2);
@@ -137,13 +145,19 @@ TEST(kept_of_all)
 			s = session_of(uid);
 			miss_one(1, HTTP_REPLAY_BYTES / 2 - 64);
 		}
-	ok(all.ended_bytes > HTTP_REPLAY_ALL, "when very many come");
-	is_int((long long)s->n_replayable, 1, "the last has room for a little");
-	is_int((long long)mine->n_replayable, 4, "as has the first");
+	ok(all.ended_bytes > HTTP_REPLAY_ALL,
+	   "kept bytes of very many requestors exceed the bound");
+	is_int((long long)s->n_replayable, 1,
+	       "the last requestor's stream is kept");
+	is_int((long long)mine->n_replayable, 4,
+	       "the first requestor's streams are kept");
 	server_end();
 }
 
-/* Who does not read waits; who reads does not, whatever others leave. */
+/*
+ * A client which does not read waits; a client which reads goes on, whatever other
+ * clients leave unread.
+ */
 TEST(behind)
 {
 	struct requestor *q;
@@ -155,22 +169,25 @@ TEST(behind)
 	   "when others read nothing, who has nothing to read is not behind");
 	q->http.unread = HTTP_UNREAD_LEAST;
 	pool.held.unread += q->http.unread;
-	ok(!session_is_backlogged(&s->session), "nor who has little");
+	ok(!session_is_backlogged(&s->session),
+	   "a client with few unread bytes is not behind");
 	q->http.unread++;
 	pool.held.unread++;
 	ok(session_is_backlogged(&s->session),
 	   "with more it waits while others leave none");
 	pool.held.unread = q->http.unread = HTTP_UNREAD_EACH;
-	ok(!session_is_backlogged(&s->session), "else it may have so much");
+	ok(!session_is_backlogged(&s->session),
+	   "a client alone is not behind up to a larger bound");
 	pool.held.unread = ++q->http.unread;
-	ok(session_is_backlogged(&s->session), "and no more");
+	ok(session_is_backlogged(&s->session),
+	   "a client alone is behind beyond the larger bound");
 	q->http.unread = 0;
 	server_end();
 }
 
 /* ---- streams of no request ---- */
 
-struct ear { /* a client that listens by a GET */
+struct ear { /* a client which listens by a GET */
 	int fd;
 	struct http_conn *conn; /* the server's end */
 	char has_reader[8192];
@@ -226,7 +243,7 @@ static struct http_exchange *stream_of(const struct ear *e)
 	return NULL;
 }
 
-/* Of several that nobody hears the one that is oldest goes. */
+/* Of several streams without a connection, the oldest ends. */
 TEST(unread_of_several)
 {
 	struct ear e[HTTP_PUSH_STREAMS_MAX + 1];
@@ -241,19 +258,19 @@ TEST(unread_of_several)
 	close(e[2].fd);
 	loop_times(4);
 	ok(stream_of(&e[2]) == NULL && stream_of(&e[5]) == NULL,
-	   "nobody hears two");
+	   "two streams have no connection");
 	e[HTTP_PUSH_STREAMS_MAX] = listens();
 	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX,
-	       "one more takes the place of one");
-	ok(is_there(newer), "and not that of the newer one");
-	ok(!is_there(older), "but of the older");
+	       "a new stream replaces an old stream");
+	ok(is_there(newer), "the newer stream without a connection stays");
+	ok(!is_there(older), "the older stream without a connection ends");
 	server_end();
 	for (size_t i = 0; i < ARRAY_LEN(e); i++)
 		if (i != 2 && i != 5)
 			close(e[i].fd);
 }
 
-/* Each message is on one of them, and one that nobody hears goes first. */
+/* A message goes to one stream, and a stream without a connection ends first. */
 TEST(unrelated)
 {
 	struct ear e[HTTP_PUSH_STREAMS_MAX + 2];
@@ -269,7 +286,7 @@ TEST(unrelated)
 	hears(&e[1]);
 	say("{\"method\":\"a\"}");
 	ok(strstr(hears(&e[1]), "\"a\"") != NULL, "the newest stream has it");
-	is_str(hears(&e[0]), "", "and no other");
+	is_str(hears(&e[0]), "", "no other stream has the message");
 	close(e[1].fd);
 	loop_times(4);
 	say("{\"method\":\"b\"}");
@@ -278,23 +295,26 @@ TEST(unrelated)
 	for (int i = 2; i < HTTP_PUSH_STREAMS_MAX; i++)
 		e[i] = listens();
 	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX,
-	       "as many as may be");
+	       "the largest number of streams is open");
 	e[HTTP_PUSH_STREAMS_MAX] = listens();
-	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "and never more");
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX,
+	       "the number of streams stays at the bound");
 	ok(stream_of(&e[0]) != NULL,
-	   "the one that nobody hears ended, not the oldest");
+	   "the stream without a connection ended, not the oldest");
 	e[HTTP_PUSH_STREAMS_MAX + 1] = listens();
-	ok(stream_of(&e[0]) == NULL, "then the oldest");
-	is_str(hears(&e[0]), "0\r\n\r\n", "properly");
+	ok(stream_of(&e[0]) == NULL, "the oldest stream ends next");
+	is_str(hears(&e[0]), "0\r\n\r\n",
+	       "the ended stream's response is complete");
 	st = stream_of(&e[2]);
 	snprintf(id, sizeof(id), "g%d-0", (int)st->sse.number);
 	other = come(&conn);
 	is_int(http_stream_resume(s, conn, id, &(struct sse_id){0}),
 	       HTTP_RESUMED,
 	       "the oldest is taken up by another, when there are so many");
-	ok(st->conn == conn, "it is that one's");
-	ok(stream_of(&e[2]) != NULL, "and who had it has a stream, too");
-	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX, "still not more");
+	ok(st->conn == conn, "a resumed stream has the new connection");
+	ok(stream_of(&e[2]) != NULL, "the former connection gets a new stream");
+	is_int((long long)s->n_push, HTTP_PUSH_STREAMS_MAX,
+	       "a resumption does not exceed the bound of streams");
 	server_end();
 	close(other);
 	for (size_t i = 0; i < ARRAY_LEN(e); i++)
@@ -336,7 +356,7 @@ static bool is_in(const struct http_exchange *st,
 	return (TAILQ_FIRST(streams) == st) == wanted;
 }
 
-/* ST, the only stream, is in the lists of its state, and in no others. */
+/* Is ST, the only stream, in the lists of its state and in no other list? */
 static bool is_listed(const struct http_exchange *st)
 {
 	const struct requestor *q = s->session.requestor;

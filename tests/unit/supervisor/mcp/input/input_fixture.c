@@ -100,7 +100,7 @@ void accepts(struct client *c)
 	says(c, "\"result\":" ACCEPT);
 }
 
-/* ---- who waits ---- */
+/* ---- waiting requests ---- */
 
 static void present(struct request *c, struct run *r)
 {
@@ -122,7 +122,7 @@ struct request *call_of(struct client *c, const char *stream,
 	return request_new(&c->session, (void *)(uintptr_t)stream, &m, NULL);
 }
 
-/* C waits for the run by a plain call that came by ROUTE. */
+/* Let C wait for the run by a plain call with the route ROUTE. */
 static const struct request_ops ops_of_run = {.run_ended = present};
 
 struct request *waits(struct client *c, const char *stream)
@@ -151,7 +151,7 @@ void start(bool task)
 		it.r->task.expires_ms = clock_wall_ms() + 600000;
 	}
 	HASH_ADD_STR(ctx.runs->by_id, id, it.r);
-	/* what is noted of states is told in other tests */
+	/* other tests check the notices of states */
 	run_watch_del(&it.watch);
 	it.watch.on_notice = NULL;
 }
@@ -166,7 +166,7 @@ void stop(void)
 {
 	HASH_DEL(ctx.runs->by_id, it.r);
 	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
-	it.watch.on_notice = no_notice; /* end() removes it */
+	it.watch.on_notice = no_notice; /* for end(), which removes the watch */
 	run_watch_add(it.r, &it.watch);
 	end();
 }

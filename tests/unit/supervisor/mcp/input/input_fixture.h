@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_fixture.h - clients and a run whose template asks them: sessions and the
- * worker are the test. What is asked, answered and taken back is noted, by the
+ * input_fixture.h - clients, and a run whose template asks the clients questions: the
+ * test plays sessions and worker. Questions, answers and withdrawals are noted with the
  * client's name and the route.
  */
 #ifndef TESTS_UNIT_SUPERVISOR_INPUT_INPUT_FIXTURE_H
@@ -23,13 +23,13 @@
 #define ACCEPT "{\"action\":\"accept\",\"content\":{}}"
 #define ACCEPTED "(1 ok {\"content\":{},\"action\":\"accept\"})"
 
-/* A client; its name is what is noted. */
+/* A client; the name appears in the notes. */
 struct client {
 	struct session session;
 	const char *name;
 	bool has_push_stream, backlogged,
-	    deaf;		   /* deaf: nobody reads its routes */
-	struct json_object *asked; /* the id of what it was asked last */
+	    deaf;		   /* deaf: no connection reads the routes */
+	struct json_object *asked; /* the id of the last question */
 };
 
 extern struct context ctx;
@@ -39,7 +39,7 @@ bool has_push_stream(void *arg);
 void client_begin(struct client *c, const char *name);
 void client_end(struct client *c);
 
-/* The client answers what it was asked last. */
+/* Let the client answer the last question. */
 void says(struct client *c, const char *result);
 void accepts(struct client *c);
 struct request *call_of(struct client *c, const char *stream,
@@ -48,7 +48,7 @@ struct request *waits(struct client *c, const char *stream);
 void start(bool task);
 void stop(void);
 
-/* All that the worker was answered is noted. */
+/* The noted answers to the worker. */
 const char *heard(void);
 void set_up_server(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_input.c - a run's questions: whom they are asked of, when they move, are
- * held, taken back and dropped. Sessions and the worker are us.
+ * t_input.c - a run's questions: the asked client, and questions which move, are held,
+ * withdrawn and dropped. The test plays sessions and worker.
  */
 #include "proto/json/json_pack.h"
 #include <json-c/printbuf.h>
@@ -41,25 +41,26 @@ static void plain(void)
 	is_str(noted(), "{A.1: elicitation/create}",
 	       "a plain call's question goes by its route");
 	accepts(&a);
-	is_str(heard(), ACCEPTED, "and its answer to the worker");
+	is_str(heard(), ACCEPTED,
+	       "the answer of a plain call goes to the worker");
 	accepts(&a);
-	is_str(heard(), "(none)", "once");
+	is_str(heard(), "(none)", "a second answer is ignored");
 	ask(2, QUESTION);
 	says(&a, "\"error\":{\"code\":-5,\"message\":\"no\"}");
 	is_str(heard(),
 	       "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"the client "
 	       "answered with an error\",\"details\":{\"code\":-5,\"message\":"
 	       "\"no\"}})",
-	       "so does an error of the client's");
+	       "an error of the client goes to the worker");
 	a.backlogged = true;
 	ask(3, QUESTION);
 	ok(strstr(heard(), "(3 not {\"code\":\"INPUT_FAILED\"") != NULL,
-	   "who does not read what it is sent is asked nothing more");
+	   "a client which does not read gets no question");
 	client_end(&a);
 	ask(4, QUESTION);
 	ok(strstr(heard(), "(4 not {\"code\":\"ELICITATION_NOT_SUPPORTED\"") !=
 	       NULL,
-	   "and when nobody waits a plain question has nowhere to go");
+	   "without a waiting call a plain question fails");
 	stop();
 }
 
@@ -80,7 +81,7 @@ static void dropped(void)
 	noted();
 	accepts(&a);
 	ok(strstr(heard(), "(1 not {\"code\":\"DROPPED\"") != NULL,
-	   "whose answer comes too late");
+	   "the late answer to a dropped question is ignored");
 	ask(2, QUESTION);
 	ask(3, QUESTION);
 	drop.drop.seq = 2;
@@ -88,11 +89,11 @@ static void dropped(void)
 	hear(&drop);
 	is_str(noted(),
 	       "{A.1: forget: the template waits for no answer any more}",
-	       "of several one alone");
+	       "a drop of one of several questions withdraws one");
 	noted();
 	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	is_str(noted(), "{A.1: forget: the run has ended}",
-	       "and the rest when the run ends");
+	       "the end of the run withdraws the remaining questions");
 	client_end(&a);
 	stop();
 }
@@ -109,14 +110,14 @@ static void leaves(void)
 	second = waits(&b, "2");
 	ask(1, QUESTION);
 	is_str(noted(), "{A.1: elicitation/create}",
-	       "who waits longest is asked");
+	       "the longest waiting call gets the question");
 	request_drop(first, false);
 	is_str(noted(),
 	       "{A.1: forget: the request that it belongs to is over}"
 	       "{B.2: elicitation/create}",
 	       "when that call is over the next one is asked");
 	accepts(&a);
-	is_str(heard(), "(none)", "and the first one no more");
+	is_str(heard(), "(none)", "the answer of the former client is ignored");
 	request_drop(second, false);
 	ok(strstr(heard(),
 		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"the "
@@ -127,7 +128,7 @@ static void leaves(void)
 	client_end(&b);
 }
 
-/* How a run may be over, or as good as that, while it has a question. */
+/* Ways for a run with a question to end or nearly end. */
 static void killed(void)
 {
 	it.w->killed = true;
@@ -174,11 +175,14 @@ static void over(void)
 		is_str(noted(), "", "a question of a run %s does not move",
 		       ways[i].what);
 		request_drop(first, false);
-		is_str(noted(),
-		       "{A.1: forget: the request that it belongs to is over}",
-		       "  nor is it offered to anybody else");
+		is_str(
+		    noted(),
+		    "{A.1: forget: the request that it belongs to is over}",
+		    "a question of an ending run is not offered to another call");
 		run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
-		is_str(noted(), "", "  nor is anybody told to forget it");
+		is_str(
+		    noted(), "",
+		    "no client is told to forget the question of an ended run");
 		client_end(&a);
 		client_end(&b);
 		it.r->job.worker = it.w;
@@ -207,7 +211,8 @@ static void too_much(void)
 	for (uint32_t i = 1; i <= 3; i++)
 		ask(i, QUESTION);
 	run_tell(it.r, &(struct run_notice){
-			   .kind = NOTICE_RELEASED}); /* its own are ours now */
+			   /* drops the references held by the fixture */
+			   .kind = NOTICE_RELEASED});
 	noted();
 	input_ask(&ctx, it.r, &big[0]);
 	is_str(noted(), "{A.1: elicitation/create}",
@@ -216,12 +221,13 @@ static void too_much(void)
 	ok(strstr(heard(),
 		  "(2 not {\"code\":\"INPUT_FAILED\",\"message\":\"over 4 "
 		  "MiB") != NULL,
-	   "two of them at once do not");
+	   "two questions of 3 MiB at once are refused");
 	accepts(&a);
-	is_str(heard(), ACCEPTED, "which is no loss of the first");
+	is_str(heard(), ACCEPTED,
+	       "the refusal of a question leaves the first alone");
 	input_ask(&ctx, it.r, &big[2]);
 	is_str(noted(), "{A.1: elicitation/create}",
-	       "and when it is answered there is room again");
+	       "the answer of a question makes room for another");
 	client_end(&a);
 	stop();
 	json_object_put(o);
@@ -244,7 +250,7 @@ static void in_time(void)
 	       "a question that is not answered in time is taken back");
 	read_one();
 	ok(strstr(noted(), "(1 not {\"code\":\"INPUT_TIMEOUT\"") != NULL,
-	   "and the template told");
+	   "the template is told of an expired question");
 	client_end(&a);
 	stop();
 }
@@ -267,12 +273,14 @@ static void task(void)
 	input_task_told(&ctx, it.r);
 	noted();
 	session_push_opened(&a.session);
-	is_str(noted(), "", "though it can be reached");
+	is_str(noted(), "",
+	       "a task's question waits until the client knows the task");
 	input_task_known(it.r);
-	is_str(noted(), "{A.-: elicitation/create}",
-	       "then its maker is asked, by what belongs to no request");
+	is_str(
+	    noted(), "{A.-: elicitation/create}",
+	    "the maker of a known task is asked on a stream without a request");
 	wait = waits_task(&b, "1");
-	is_str(noted(), "", "and who waits is not, too");
+	is_str(noted(), "", "a waiting request is not asked beside the maker");
 	a.has_push_stream = false;
 	session_reader_lost(&a.session, NULL);
 	is_str(noted(),
@@ -285,15 +293,15 @@ static void task(void)
 	noted();
 	a.has_push_stream = false;
 	session_reader_lost(&a.session, NULL);
-	is_str(noted(), "", "with nobody else there it stays");
+	is_str(noted(), "", "without another client a question stays");
 	wait = waits_task(&b, "2");
 	is_str(noted(),
 	       "{A.-: forget: who waits now is asked instead}"
 	       "{B.2: elicitation/create}",
-	       "who waits and reads gets what nobody reads elsewhere");
+	       "a question moves from an unread route to a waiting request");
 	request_drop(wait, false);
 	is_str(noted(), "{B.2: forget: the request that it belongs to is over}",
-	       "it is held when that one leaves");
+	       "a question is withdrawn when the request ends");
 	a.has_push_stream = true;
 	session_push_opened(&a.session);
 	is_str(noted(), "{A.-: elicitation/create}",
@@ -303,18 +311,20 @@ static void task(void)
 	noted();
 	b.deaf = true;
 	session_reader_lost(&b.session, (void *)(uintptr_t) "3");
-	is_str(noted(), "", "nobody reads: it stays where it is");
+	is_str(noted(), "", "a question without a reader stays");
 	a.has_push_stream = true;
 	client_end(&b);
 	is_str(noted(), "{A.-: elicitation/create}",
-	       "whose client is gone is asked nothing, nor told: its maker is");
+	       "a question of a closed client goes to the maker");
 	accepts(&a);
-	is_str(heard(), ACCEPTED, "and answers");
+	is_str(heard(), ACCEPTED, "the maker's answer goes to the worker");
 	client_end(&a);
 	stop();
 }
 
-/* Of two who wait, one is asked; the other when nobody reads there. */
+/*
+ * Of two waiting clients one is asked; the other is asked if the first does not read.
+ */
 static void moves(void)
 {
 	struct client a, b;
@@ -335,17 +345,17 @@ static void moves(void)
 	a.deaf = true;
 	session_reader_lost(&a.session, (void *)(uintptr_t) "1");
 	ok(strstr(noted(), "{B.2: elicitation/create}") != NULL,
-	   "nobody reads the route that it went by: another is asked");
+	   "a question moves from an unread route to the other client");
 	run_apply(it.r, EV_CANCEL);
 	run_tell(it.r, &(struct run_notice){.kind = NOTICE_STATE});
 	ok(strstr(noted(), "{B.2: forget: the run is being cancelled}") != NULL,
-	   "whom a cancel tells to forget it");
+	   "a cancel withdraws the question");
 	client_end(&a);
 	client_end(&b);
 	stop();
 }
 
-/* What is refused is news, which ends the feeds of tasks that have expired. */
+/* A refused question is news, which ends the feeds of expired tasks. */
 static void crowd(void)
 {
 	struct client a;
@@ -364,9 +374,10 @@ static void crowd(void)
 	for (int i = 0; i < 4; i++)
 		read_one();
 	ok(strstr(noted(), "(none)") != NULL,
-	   "refused while they are walked through, each is answered");
-	is_int(it.r->state, RUN_RUNNING, "and the run goes on");
-	ok(it.r->task.feed == NULL, "which its maker does not hear of");
+	   "many questions refused at once are each answered");
+	is_int(it.r->state, RUN_RUNNING,
+	       "the run goes on after refused questions");
+	ok(it.r->task.feed == NULL, "the feed of the expired task has ended");
 	client_end(&a);
 	stop();
 }
@@ -386,7 +397,7 @@ static void ended_task(void)
 	stop();
 }
 
-static int written; /* how often what is too large became text */
+static int written; /* the number of conversions of the large object to text */
 
 static int write_it(struct json_object *o, struct printbuf *out, int level,
 		    int flags)
@@ -404,7 +415,7 @@ static void on_refused(struct request *c, int rc)
 	refused = rc;
 }
 
-/* A message may have 16 MiB, which would keep the loop for as long as they are written. */
+/* A message may have 16 MiB; printing such an object would block the loop. */
 static void weighed_first(void)
 {
 	struct client_terms nothing = {0};
@@ -419,10 +430,11 @@ static void weighed_first(void)
 	o = json_pack("answers:o", o);
 	start(false);
 	ok(proxied_request_new(&c, it.r, 1, o) == NULL,
-	   "answers that are too large do not leave with who comes back");
+	   "too large answers with a returning request are refused");
 	remote_questions_answer(&c, it.r->id, o, on_refused);
-	is_int(refused, -E2BIG, "nor with who updates a task");
-	is_int(written, 0, "and never become text to find that");
+	is_int(refused, -E2BIG,
+	       "too large answers with a task update are refused");
+	is_int(written, 0, "too large answers are never printed");
 	json_object_put(o);
 	free(long_text);
 	stop();

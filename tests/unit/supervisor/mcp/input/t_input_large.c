@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_input_large.c - answers to a run's questions that are so large that a
- * thread reads them: the question waits for that, or ends meanwhile.
+ * t_input_large.c - answers to a run's questions which are large, so a thread parses
+ * the answer: the question waits, or ends meanwhile.
  */
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
 #include "tests/unit/supervisor/run/threads/full_pool_fixture.h"
@@ -10,7 +10,7 @@
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/thread_pool.h"
 
-/* As says(), in a message that is read on a thread. */
+/* Like says(), with a message large enough for a thread. */
 static void says_at_length(struct client *c, const char *result)
 {
 	struct buf text = {0};
@@ -23,7 +23,7 @@ static void says_at_length(struct client *c, const char *result)
 	buf_fini(&text);
 }
 
-/* All that the threads have under way is over. */
+/* Wait until the threads have no jobs. */
 static void await_threads(void)
 {
 	while (thread_pool_jobs(ctx.thread_pool) > 0)
@@ -36,7 +36,7 @@ static const char *heard_later(void)
 	return heard();
 }
 
-/* A is asked by a run; THREADS read what it answers at length. */
+/* A run asks A; THREADS threads parse large answers. */
 static void begin_large(struct client *a, size_t threads)
 {
 	ctx.thread_pool = thread_pool_new(it.base, threads);
@@ -62,25 +62,27 @@ static void large(void)
 	says_at_length(&a, "\"result\":" ACCEPT);
 	is_int((long)thread_pool_jobs(ctx.thread_pool), 1,
 	       "a large answer is read on a thread");
-	is_str(heard(), "(none)", "and the worker waits for that");
+	is_str(heard(), "(none)", "the worker waits for a large answer");
 	accepts(&a);
 	run_tell_waiter(it.r, WAITER_CAME, NULL);
-	is_str(heard(), "(none)", "neither is it asked or answered again");
-	is_str(heard_later(), ACCEPTED, "what is read goes to the worker");
+	is_str(heard(), "(none)",
+	       "a question with a large answer is not asked again");
+	is_str(heard_later(), ACCEPTED,
+	       "a large answer goes to the worker after parsing");
 	ask(2, QUESTION);
 	says_at_length(&a, "\"result\":{\"action\":\"maybe\"}");
 	ok(strstr(heard_later(), "(2 not {\"code\":\"INPUT_INVALID\"") != NULL,
-	   "also why a large one is no answer");
+	   "an invalid large answer fails with a reason");
 	ask(3, QUESTION);
 	says_at_length(&a, "\"error\":{\"code\":-5,\"message\":\"no\"}");
 	ok(strstr(heard_later(), "(3 not {\"code\":\"INPUT_FAILED\"") != NULL,
-	   "and a large error");
+	   "a large error goes to the worker");
 	ask(4, QUESTION);
 	noted();
 	says_at_length(&a, "\"result\":" ACCEPT);
 	client_end(&a);
 	is_str(heard_later(), "(4 ok {\"content\":{},\"action\":\"accept\"})",
-	       "one that came counts when its client has gone meanwhile");
+	       "a large answer counts though the client has left");
 	end_large();
 }
 
@@ -100,7 +102,7 @@ static void forgotten(void)
 	run_tell(it.r, &(struct run_notice){.kind = NOTICE_RELEASED});
 }
 
-/* A question ends while its answer is read: that is not told. */
+/* A question ends while the answer is being parsed: the answer is dropped. */
 static void large_in_vain(void)
 {
 	static const struct {
@@ -120,9 +122,10 @@ static void large_in_vain(void)
 		noted();
 		ways[i].how();
 		ok(strstr(heard_later(), ways[i].told) != NULL,
-		   "what %s while its answer is read has no answer of that",
+		   "a question which %s during parsing has no answer",
 		   ways[i].what);
-		is_str(heard(), "(none)", "  nor later");
+		is_str(heard(), "(none)",
+		       "a dropped large answer never goes to the worker");
 		client_end(&a);
 		end_large();
 	}
@@ -138,7 +141,10 @@ static void note_asked(struct request *c, struct run *r)
 	request_result(c, json_object_new_object());
 }
 
-/* Who takes questions along would come back where nothing is read. */
+/*
+ * A request which leaves with questions would come back while no thread is free to
+ * parse.
+ */
 static void asked_when_there_is_room(void)
 {
 	static const struct request_ops takes = {.asked = note_asked};
@@ -157,11 +163,11 @@ static void asked_when_there_is_room(void)
 	ask(1, QUESTION);
 	for (int i = 0; i < 5 && !was_asked; i++)
 		event_base_loop(it.base, EVLOOP_ONCE);
-	ok(!was_asked, "who could not be heard is not asked");
+	ok(!was_asked, "a client is not asked while no thread could parse");
 	full_pool_end();
 	while (!was_asked)
 		event_base_loop(it.base, EVLOOP_ONCE);
-	ok(was_asked, "it is when there is room again");
+	ok(was_asked, "a client is asked once a thread is free");
 	await_threads();
 	client_end(&a);
 	end_large();

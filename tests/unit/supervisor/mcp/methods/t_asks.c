@@ -35,11 +35,12 @@ static void in_order(void)
 	       "a prompt's question goes by its request's stream");
 	says(&a,
 	     "\"result\":{\"action\":\"accept\",\"content\":{\"x\":\"y\"}}");
-	is_str(noted(), "{A.1: elicitation/create}", "then the next one");
+	is_str(noted(), "{A.1: elicitation/create}",
+	       "the prompt's second question follows the first answer");
 	says(&a, "\"result\":{\"action\":\"accept\",\"content\":{}}");
 	is_str(noted(),
 	       "{p given: {\"a.x\":\"y\",\"b.x\":\"\"}}{A.1: answered}",
-	       "then it is given, with all that was answered");
+	       "the prompt is given with all answers");
 	client_end(&a);
 }
 
@@ -66,7 +67,7 @@ static void ends(void)
 	a.backlogged = true;
 	asks(&a, "3");
 	is_str(noted(), "{A.3: answered}",
-	       "who does not read is asked nothing");
+	       "a client which does not read gets no question");
 	a.backlogged = false;
 	asks(&a, "4");
 	noted();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_listen.c - requests that listen: whom lists are told, when, and how it ends. */
+/*
+ * t_listen.c - requests subscriptions/listen: receivers of list changes, the time, and
+ * the end.
+ */
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/session/session.h"
 
@@ -28,7 +31,7 @@ static struct session session;
 static bool backlogged;
 static char said[4096]; /* METHOD(ID) for each, or =ID for an answer */
 
-/* ID as it stands behind KEY in TEXT. */
+/* The ID after KEY in TEXT. */
 static const char *after(const char *text, const char *key)
 {
 	static char out[64];
@@ -91,7 +94,7 @@ static void say(void *stream, const char *text)
 	session_take(&session, stream, &m);
 }
 
-/* A request ID (raw) by STREAM that listens to FILTER. */
+/* Send the request ID (raw) on STREAM with FILTER. */
 static void listens(const char *id, void *stream, const char *filter)
 {
 	char *text = xasprintf(
@@ -121,14 +124,15 @@ static void begin(void)
 static void end(void)
 {
 	session_fini(&session);
-	is_int((long long)requestor.n_listens, 0, "nobody listens any more");
+	is_int((long long)requestor.n_listens, 0,
+	       "no request listens at the end");
 	ok(LIST_EMPTY(&sessions.observers) && LIST_EMPTY(&sessions.subscribers),
-	   "and nothing is told to who is gone");
+	   "an ended session gets no notification");
 	sessions_fini(&sessions);
 	fair_queue_fini(&turns);
 }
 
-/* The lists are others; what is told of that, as far as it can be now. */
+/* Change the lists; returns the notifications which can be sent now. */
 static const char *change(void)
 {
 	said[0] = '\0';
@@ -151,17 +155,18 @@ static const char *read_on(void)
 TEST(lists)
 {
 	begin();
-	is_str(change(), "",
-	       "who was not greeted and does not listen: nothing");
+	is_str(
+	    change(), "",
+	    "a session without a greeting and without a listen gets no notification");
 	listens("7", NULL, "{\"toolsListChanged\":true}");
 	is_str(said, "subscriptions/acknowledged(7) ",
-	       "who listens is told so, by the id of the request");
+	       "a listen is acknowledged with the id of the request");
 	listens("\"7\"", NULL, "{\"promptsListChanged\":true}");
 	is_str(said, "subscriptions/acknowledged(\"7\") ",
-	       "which is a string when it was one");
+	       "a listen with a string id is acknowledged with the string");
 	listens("8", NULL, "{\"toolsListChanged\":false}");
 	is_str(change(), "prompts/list_changed(\"7\") tools/list_changed(7) ",
-	       "each is told what it asked for");
+	       "each listen gets the wanted notifications");
 	session.greeted = true;
 	is_str(change(),
 	       "prompts/list_changed(\"7\") tools/list_changed(7) "
@@ -171,8 +176,9 @@ TEST(lists)
 	session.greeted = false;
 	say(NULL, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
 		  "\"params\":{\"requestId\":7}}");
-	is_str(said, "", "who calls it off has no answer");
-	is_str(change(), "prompts/list_changed(\"7\") ", "and is told no more");
+	is_str(said, "", "a cancelled listen has no answer");
+	is_str(change(), "prompts/list_changed(\"7\") ",
+	       "a cancelled listen gets no notification");
 	end();
 }
 
@@ -184,13 +190,16 @@ TEST(backlog)
 		"{\"promptsListChanged\":true,\"resourcesListChanged\":true}");
 	backlogged = true;
 	change();
-	is_str(change(), "", "who does not read is told nothing");
-	is_str(read_on(), "resources/list_changed(2) prompts/list_changed(2) ",
-	       "once it reads one is told, once");
+	is_str(change(), "",
+	       "a client which does not read gets no notification");
+	is_str(
+	    read_on(), "resources/list_changed(2) prompts/list_changed(2) ",
+	    "a client which reads again gets one notification for many changes");
 	for (int i = 0; i < 4 && strchr(said, '1') == NULL; i++)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
-	ok(strstr(said, "(2) tools/list_changed(1) ") != NULL, "then the next");
-	is_int((long long)session.n_requests, 2, "and both go on");
+	ok(strstr(said, "(2) tools/list_changed(1) ") != NULL,
+	   "the next listen gets its notification");
+	is_int((long long)session.n_requests, 2, "both listens go on");
 	backlogged = true;
 	change();
 	end();
@@ -206,7 +215,8 @@ TEST(bounds)
 		listens(id, NULL, "{}");
 	}
 	listens("3", NULL, "{}");
-	is_str(said, "refused () later ", "one too many is to come later");
+	is_str(said, "refused () later ",
+	       "a listen beyond the bound is refused for now");
 	section.max_listen_streams = 4;
 	listens("3", NULL, "{}");
 	is_str(said, "subscriptions/acknowledged(3) ",
@@ -227,7 +237,8 @@ TEST(end)
 	is_str(
 	    said, "=(2) =(1) cancelled(1) ",
 	    "at the end each is answered, and over lines called off as well");
-	is_int((long long)session.n_requests, 0, "they are over");
+	is_int((long long)session.n_requests, 0,
+	       "no listen is left at the end");
 	ctx.flush_until_ms = 0;
 	end();
 }

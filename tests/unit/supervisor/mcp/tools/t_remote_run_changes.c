@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_remote_run_changes.c - who watches a run of another instance is told once of each
- * thing that changes in its row, and of its end. Rows are written by us.
+ * t_remote_run_changes.c - a watcher of a run of another instance gets one call for
+ * each change of the row, and for the end. The test writes the rows.
  */
 #include "supervisor/mcp/tools/remote_run_watch.h"
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
@@ -62,9 +62,9 @@ TEST(changes)
 	row.status = STORE_RUNNING;
 	write_row();
 	look();
-	is_int(changed, 1, "that it runs is told");
+	is_int(changed, 1, "the start of the run is reported");
 	look();
-	is_int(changed, 1, "once");
+	is_int(changed, 1, "the start of the run is reported once");
 	row.cancelling = true;
 	write_row();
 	look();
@@ -73,8 +73,8 @@ TEST(changes)
 	row.status = STORE_CANCELED;
 	write_row();
 	look();
-	is_int(over, 1, "which is told when it comes");
-	is_int(changed, 2, "and as nothing else");
+	is_int(over, 1, "the end of the run is reported when it comes");
+	is_int(changed, 2, "the end of the run is no change as well");
 	remote_run_watch_free(w);
 	end();
 }
@@ -101,7 +101,7 @@ TEST(log)
 	row.cancelling = true;
 	write_row();
 	look();
-	is_int(changed, 0, "who watches its log hears of nothing else");
+	is_int(changed, 0, "a watcher of the log gets no other change");
 	remote_run_watch_free(w);
 	end();
 }
@@ -133,8 +133,9 @@ TEST(leaves_while_it_looks)
 	event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	remote_run_watch_free(w);
 	answered();
-	is_int(changed, 0, "who leaves while the row is read hears nothing");
-	ok(it.ctx.looks == NULL, "and nobody looks any more");
+	is_int(changed, 0,
+	       "a watcher which leaves during the read gets no change");
+	ok(it.ctx.looks == NULL, "no look-up is left without a watcher");
 	end();
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_remote_run_watch.c - a run of another instance is looked at once for all who
- * watch it, so that many subscriptions are not as many questions to the store.
+ * t_remote_run_watch.c - a run of another instance is read once for all watchers, so
+ * many subscriptions cause few reads of the store.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,16 +70,16 @@ int main(void)
 	       "apart from its log, another, and another's");
 	for (size_t i = 0; i < MANY - 1; i++)
 		remote_run_watch_free(all[i]);
-	is_int(looks() - before, 4, "as long as one is left");
+	is_int(looks() - before, 4, "a run is read while one watcher is left");
 	remote_run_watch_free(all[MANY - 1]);
-	is_int(looks() - before, 3, "and no longer");
+	is_int(looks() - before, 3, "a run is not read without a watcher");
 	all[0] = watch(ada, "run_a", STORE_MAIL_WATCH);
-	is_int(looks() - before, 4, "and again when somebody comes");
+	is_int(looks() - before, 4, "a run is read again for a new watcher");
 	remote_run_watch_free(all[0]);
 	for (size_t i = 0; i < ARRAY_LEN(other); i++)
 		remote_run_watch_free(other[i]);
-	is_int(looks() - before, 0, "nothing is left");
-	ok(ctx.looks == NULL, "and nothing is known");
+	is_int(looks() - before, 0, "no run is read without any watcher");
+	ok(ctx.looks == NULL, "no look-up is known at the end");
 	store_stop(ctx.store, 10000);
 	requestors_fini(&requestors);
 	config_free(config);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_run_lookup.c - a run that waits in the queue of all is cancelled here at the moment
- * in which this instance claims it: its row is ours, and nobody here has read that yet.
+ * t_run_lookup.c - a cancel of a run in the common queue, at the moment of this
+ * instance's claim: the row belongs to this instance, but this instance has not read
+ * the answer yet.
  */
 #include "base/os/log.h"
 #include "supervisor/cluster/cluster_table.h"
@@ -23,7 +24,7 @@ static struct context ctx = {.config = &config,
 			     .instance = "inst_one"};
 static struct session session;
 static size_t found;
-static bool cancelling; /* as what was found says */
+static bool cancelling; /* as in the found view */
 
 static void on_found(struct request *c, const struct run_found *f)
 {
@@ -32,7 +33,7 @@ static void on_found(struct request *c, const struct run_found *f)
 	cancelling = f->res != NULL && f->res->runs[0].cancelling;
 }
 
-/* All that was asked of the store so far has been answered. */
+/* Wait until the store has answered all requests so far. */
 static void answered(void)
 {
 	struct answer a = {0};
@@ -96,7 +97,7 @@ TEST(cancelled_while_claimed)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 		answered();
 	}
-	ok(cancelling, "but it does once we have read of our claim");
+	ok(cancelling, "a cancelled run is cancelling once the claim is read");
 	session_fini(&session);
 	store_stop(ctx.store, 10000);
 	runs_free(ctx.runs);

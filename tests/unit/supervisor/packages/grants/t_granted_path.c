@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_granted_path.c - what lies below a granted folder, and what only seems to. */
+/*
+ * t_granted_path.c - paths below a granted folder, and paths which only seem to be
+ * below.
+ */
 #include "supervisor/packages/grants/granted_path.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ static const struct {
     {"/srv/a", "/srv/b/a", false},
 };
 
-/* Below root: "x/" is a folder, "x" a file with its name, "x>y" a link. */
+/* Files below root: "x/" is a folder, "x" a file with its name, "x>y" a link. */
 static const char *const things[] = {
     "shared/",
     "shared/file",
@@ -47,7 +50,7 @@ static const char *const things[] = {
 static const struct {
 	const char *folder, *path; /* below root, or absolute */
 	int rc;
-	const char *says; /* of ERRMSG, or of what lies there: its name */
+	const char *says; /* a piece of ERRMSG, or the name in the found file */
 } finds[] = {
     {"shared", "shared", 0, "shared"},
     {"shared", "shared/file", 0, "shared/file"},
@@ -121,15 +124,15 @@ static void try_find(size_t i)
 	} else if (finds[i].rc != 1) {
 		ok(strstr(errmsg, finds[i].says) != NULL &&
 		       strstr(errmsg, path),
-		   "…and says why: %s", errmsg);
+		   "the refusal of a path has the reason: %s", errmsg);
 	}
-	ok(file_id_same(&id, &want), "…and which file that is");
+	ok(file_id_same(&id, &want), "the found path has the right file id");
 	free(list);
 	free(path);
 	free(folder);
 }
 
-/* What is mounted there, root did: it is what lies there. */
+/* A mount below a granted folder was made by root, and so is found. */
 static void try_mount(void)
 {
 	char *on = in_root("shared/sub"), *path = in_root("shared/sub/secret");
@@ -143,7 +146,8 @@ static void try_mount(void)
 	} else {
 		is_int(
 		    granted_path_find(root, path, &id, errmsg, sizeof(errmsg)),
-		    0, "what root mounted below a granted folder is there");
+		    0,
+		    "a file mounted by root below a granted folder is found");
 		umount2(on, MNT_DETACH);
 	}
 	free(from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_grants.c - what is asked for and granted: one table of manifests,
- * configurations and what comes of them.
+ * t_grants.c - requested and granted rights: one table of manifests, configurations and
+ * verdicts.
  */
 #include "supervisor/packages/grants/grants.h"
 
@@ -24,7 +24,7 @@ static int parse(struct config *c, const char *text)
 				sizeof(errmsg));
 }
 
-/* A template called "t" whose digest is A and whose manifest has MEMBERS. */
+/* A template "t" with the digest A and MEMBERS in the manifest. */
 static struct template *with(const char *members)
 {
 	char *text =
@@ -52,7 +52,7 @@ static struct template *with(const char *members)
 
 static const struct {
 	const char *members, *config;
-	const char *missing; /* the key; NULL: it may run */
+	const char *missing; /* the missing key; NULL: the template may run */
 } cases[] = {
     {"", "", NULL},
     {"\"tools\":[],\"permissions\":{\"locks\":false,\"readPaths\":[]}", "",
@@ -90,7 +90,7 @@ static const struct {
     {LOCKS, "[grant \"*\"]\nlocks = yes\n" T "locks = no\n", NULL},
     {LOCKS, T "locks = yes\ndigest = " B "\n", "locks"},
     {LOCKS, "[sandbox]\nread_paths = /srv\n", "locks"},
-    /* what nobody can have, granted or not */
+    /* rights which no template can have, granted or not */
     {"\"permissions\":{\"network\":[\"a.b:1\"]}", T "network = a.b:1\n",
      "network"},
     {"\"permissions\":{\"secrets\":[\"k\"]}", T "secrets = k\n", "secrets"},
@@ -115,10 +115,10 @@ static void table(void)
 		is_str(may ? NULL : json_member_str(r.details, "key"),
 		       cases[i].missing, "case %zu: %s", i, cases[i].members);
 		ok(may || strcmp(r.code, "PERMISSION_NOT_ALLOWED") == 0,
-		   "by its code");
+		   "a missing grant has the code PERMISSION_NOT_ALLOWED");
 		v = grants_view(t, c, false);
 		is_int(json_member(v, "missing") == NULL, may,
-		       "and what is shown is the same");
+		       "the view of grants agrees with the verdict");
 		json_object_put(v);
 		tool_error_fini(&r);
 		config_free(c);
@@ -152,12 +152,13 @@ static void hosts(void)
 		   "[grant \"u\"]\nhosts = e\n");
 	list = grants_hosts(t, c);
 	is_str(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN),
-	       "[\"a.b\",\"*.c:1\",\"d\"]", "its own and those of all");
+	       "[\"a.b\",\"*.c:1\",\"d\"]",
+	       "a template has its own hosts and the hosts for all templates");
 	json_object_put(list);
 	parse(c, T "digest = " B "\n");
 	list = grants_hosts(t, c);
 	is_str(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN),
-	       "[\"d\"]", "but none of a grant for another package");
+	       "[\"d\"]", "a grant for another digest gives no hosts");
 	json_object_put(list);
 	config_free(c);
 	template_unref(t);
@@ -173,11 +174,12 @@ static void others(void)
 	parse(c, "[sandbox]\nread_paths = /all\n" T "read_paths = /own\n"
 		 "[grant \"u\"]\nread_paths = /theirs\n");
 	text = grants_reads(t, c);
-	is_str(text, " /all /own", "what it may read");
+	is_str(text, " /all /own",
+	       "a template may read the paths for all and its own");
 	free(text);
 	ok(grants_any_read(c, "/theirs/x") && grants_any_read(c, "/all") &&
 	       !grants_any_read(c, "/own2") && !grants_any_read(c, "/"),
-	   "and what any may");
+	   "paths of any grant are known as readable");
 	v = grants_of(t, c);
 	is_str(json_member_str(v, "section"),
 	       T "digest = " A "\nread_paths = /srv/a\n\t/srv/b/c\n",
@@ -191,7 +193,10 @@ static void others(void)
 	template_unref(t);
 }
 
-/* Those of the folder that we come with; the name alone is nothing. */
+/*
+ * Grants shipped with paddock hold for the shipped folder; the name alone gives
+ * nothing.
+ */
 static void shipped(void)
 {
 	size_t n;
@@ -201,23 +206,26 @@ static void shipped(void)
 	struct tool_error r = {0};
 
 	ok(n > 0 && g[0].tools != NULL && g[0].digest == NULL,
-	   "what ships has grants");
+	   "shipped templates have grants");
 	free(t->id);
 	t->id = xstrdup(g[0].name);
-	ok(grants_tool(t, c, "create_tab") != NULL, "its name is not enough");
+	ok(grants_tool(t, c, "create_tab") != NULL,
+	   "the name of a shipped template alone gives no grant");
 	tool_error_fini(&r);
 	t->shipped = true;
-	ok(grants_tool(t, c, "create_tab") == NULL, "its folder is");
+	ok(grants_tool(t, c, "create_tab") == NULL,
+	   "the shipped folder gives the grant");
 	ok(!grants_allow(t, c, &r), "for what is listed there alone");
 	tool_error_fini(&r);
 	free(t->id);
 	t->id = xstrdup("another");
-	ok(grants_tool(t, c, "create_tab") != NULL, "and for those names");
+	ok(grants_tool(t, c, "create_tab") != NULL,
+	   "another name in the shipped folder gives no grant");
 	config_free(c);
 	template_unref(t);
 }
 
-/* Whose runs use what a digest is of alone. */
+/* Templates whose runs use only files covered by the digest. */
 static void by_digest(void)
 {
 	static const struct {
@@ -247,7 +255,8 @@ static void by_digest(void)
 		struct config *c = config_new(0);
 		struct template *t = with(them[i].members);
 
-		is_int(parse(c, them[i].config), 0, "a configuration");
+		is_int(parse(c, them[i].config), 0,
+		       "the configuration of a case is valid");
 		is_int(grants_by_digest(t, c), them[i].is,
 		       "granted by digest? %s", them[i].name);
 		config_free(c);

@@ -74,8 +74,9 @@ int main(void)
 	digest(a, "{\"a\":1}", false);
 	digest(again, "{\"a\":1}", false);
 	digest(b, "{\"a\":1}", true);
-	is_str(again, a, "a digest can be had again");
-	is_int(strspn(a, "0123456789abcdef"), 64, "it is hexadecimal");
+	is_str(again, a, "the digest of the same inputs is the same");
+	is_int(strspn(a, "0123456789abcdef"), 64,
+	       "a digest is 64 hexadecimal digits");
 	ok(strcmp(a, b) != 0, "a secret's is keyed");
 	digest(again, "{\"a\":1}", true);
 	is_str(again, b, "the same wherever its key is");
@@ -86,12 +87,12 @@ int main(void)
 		inputs_digest_json(b, v, other);
 		json_object_put(v);
 	}
-	ok(strcmp(a, b) != 0, "and another by another key");
+	ok(strcmp(a, b) != 0, "another key gives another digest");
 	/* sha256sum of the bytes 31 00 */
 	digest(a, "1", false);
 	is_str(
 	    a,
 	    "e79e418e48623569d75e2a7b09ae88ed9b77b126a445b9ff9dc6989a08efa079",
-	    "it stays the same from one release to the next");
+	    "a digest is the same in each release");
 	return tap_done();
 }

@@ -90,7 +90,8 @@ static void collects(const struct file_spot *spots, size_t i)
 	is_str(names, good[i].names, "%s: names", good[i].inputs);
 	is_str(f != NULL ? f->inputs : NULL, good[i].gets, "%s: paths",
 	       good[i].inputs);
-	is_str(json_text(inputs, NULL), good[i].inputs, "and it is as it was");
+	is_str(json_text(inputs, NULL), good[i].inputs,
+	       "collecting the files leaves the inputs unchanged");
 	run_files_free(f);
 	json_object_put(inputs);
 }
@@ -111,7 +112,8 @@ static void refuses(const struct file_spot *spots, size_t i)
 
 	ok(run_files_collect(spots, inputs, &err) == NULL, "%s is refused",
 	   bad[i].inputs);
-	is_str(err.pointer, bad[i].pointer, "at its place");
+	is_str(err.pointer, bad[i].pointer,
+	       "the refusal of a file points to the place");
 	json_object_put(inputs);
 }
 
@@ -120,7 +122,7 @@ TEST(inputs_that_are_files)
 	struct json_object *doc = tree(schema);
 	struct file_spot *spots = file_schema_find(doc);
 
-	ok(spots != NULL, "there are files");
+	ok(spots != NULL, "the schema has files");
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		collects(spots, i);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -142,11 +144,14 @@ TEST(too_many)
 		one = tree("{\"$artifact\":\"" ART "\"}");
 		json_object_array_add(list, one);
 	}
-	ok(run_files_collect(spots, inputs, &err) == NULL, "65 artifacts");
-	is_str(err.pointer, "/list/64", "the last one is told");
+	ok(run_files_collect(spots, inputs, &err) == NULL,
+	   "inputs with 65 artifacts are refused");
+	is_str(err.pointer, "/list/64",
+	       "the refusal points to the last artifact");
 	for (size_t i = 0; i <= RUN_FILES_MAX; i++)
 		json_object_array_put_idx(list, i, json_object_new_string("t"));
-	ok(run_files_collect(spots, inputs, &err) == NULL, "257 files");
+	ok(run_files_collect(spots, inputs, &err) == NULL,
+	   "inputs with 257 files are refused");
 	is_str(err.pointer, "/list/256", "the last one is told");
 	json_object_put(inputs);
 	file_schema_free(spots);
@@ -165,14 +170,15 @@ TEST(a_queued_run_comes_back)
 	run_files_found(&f->v[0], "run_x", "a.csv", 9, 77);
 	list = run_files_describe(f);
 	again = run_files_restore(spots, text, list);
-	is_str(again->v[0].folder, "run_x", "its folder is known again");
-	is_int(again->v[0].size, 9, "and its size");
-	is_int(again->v[0].expires_ms, 77, "and its time");
+	is_str(again->v[0].folder, "run_x", "a restored file has the folder");
+	is_int(again->v[0].size, 9, "a restored file has the size");
+	is_int(again->v[0].expires_ms, 77, "a restored file has the expiry");
 	is_str(again->inputs, "{\"f\":\"in/a.csv\",\"list\":[\"in/list\"]}",
-	       "and what the template gets");
+	       "a restored run has the inputs of the template");
 	is_int(run_files_bytes(again, false), 1, "bytes that are inline");
 	is_int(run_files_bytes(again, true), 10, "bytes in all");
-	ok(run_files_describe(NULL) == NULL, "without files nothing is told");
+	ok(run_files_describe(NULL) == NULL,
+	   "a run without files is described as nothing");
 	json_object_put(list);
 	run_files_free(f);
 	run_files_free(again);
@@ -210,7 +216,8 @@ TEST(what_may_be_given)
 	struct schema *s = NULL;
 
 	file_schema_expand(doc);
-	is_int(schema_compile(&s, doc, NULL, &err), 0, "it is a schema");
+	is_int(schema_compile(&s, doc, NULL, &err), 0,
+	       "the expanded schema is a valid schema");
 	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
 		struct json_object *v = tree(values[i].value);
 
@@ -219,10 +226,11 @@ TEST(what_may_be_given)
 		json_object_put(v);
 	}
 	ok(json_member(doc, "format") == NULL, "no format that others lack");
-	is_str(json_member_str(doc, "title"), "T", "its title stays");
+	is_str(json_member_str(doc, "title"), "T",
+	       "the expanded schema keeps the title");
 	ok(strncmp(json_member_str(doc, "description"),
 		   "A table. A file:", 16) == 0,
-	   "its description tells of both");
+	   "the expanded description names text and file");
 	schema_free(s);
 	json_object_put(doc);
 }
@@ -240,14 +248,14 @@ TEST(names)
 	free(name);
 	name = file_name_numbered(longest + 145, 12);
 	ok(strlen(name) <= 255 && strstr(name, "-12") != NULL,
-	   "and with a number, too");
+	   "a name with a number is cut at 255 bytes");
 	free(name);
 	memset(longest, 'a', 253);
 	strcpy(longest + 253, "-2");
 	name = file_name_numbered(longest, 2);
 	ok(strlen(name) <= 255 && strcmp(name, longest) != 0 &&
 	       strcmp(name + strlen(name) - 2, "-2") == 0,
-	   "one that is as long as may be and has that number becomes another");
+	   "a longest name with the same number gets another name");
 	free(name);
 	name = file_name_numbered("a-2", 2);
 	is_str(name, "a-2-2", "while a short one gets a second");

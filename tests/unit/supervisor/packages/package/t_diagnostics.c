@@ -90,22 +90,28 @@ static void bounds(void)
 	for (int i = 0; i < DIAGNOSTICS_MAX; i++)
 		diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning %03d",
 				i);
-	is_int((long long)f.n, DIAGNOSTICS_MAX, "as many as are kept");
-	ok(!f.more, "and no more");
+	is_int((long long)f.n, DIAGNOSTICS_MAX,
+	       "warnings are kept up to the bound");
+	ok(!f.more, "no further diagnostic is noted at the bound");
 	is_int(diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning 000"),
-	       -EINVAL, "one that is there already");
+	       -EINVAL, "a repeated diagnostic is not added");
 	ok(!f.more, "is not another");
 	diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "one more");
-	ok(f.more && f.n == DIAGNOSTICS_MAX, "of one more it is known");
+	ok(f.more && f.n == DIAGNOSTICS_MAX,
+	   "a diagnostic beyond the bound is noted");
 	diagnostics_add(&f, DIAGNOSTIC_ERROR, "a", "/x", "an error");
 	diagnostics_of_name(&f);
-	is_int((long long)f.n, DIAGNOSTICS_MAX, "there is always room");
-	is_int((long long)diagnostics_errors(&f), 1, "for an error");
-	ok(f.all[f.n - 1].name, "of which more can be said");
+	is_int((long long)f.n, DIAGNOSTICS_MAX,
+	       "an error replaces a warning at the bound");
+	is_int((long long)diagnostics_errors(&f), 1,
+	       "the error beyond the bound is kept");
+	ok(f.all[f.n - 1].name, "the error at the bound takes a name");
 	diagnostics_sort(&f);
-	is_int(f.all[0].level, DIAGNOSTIC_ERROR, "and which comes first");
+	is_int(f.all[0].level, DIAGNOSTIC_ERROR,
+	       "errors are sorted before warnings");
 	diagnostics_fini(&f);
-	ok(f.n == 0 && f.all == NULL && !f.more, "empty again");
+	ok(f.n == 0 && f.all == NULL && !f.more,
+	   "the diagnostics are empty after the end");
 	for (int i = 0; i <= DIAGNOSTICS_MAX; i++)
 		diagnostics_add(&f, DIAGNOSTIC_ERROR, "a", "", "error %d", i);
 	diagnostics_of_name(&f);
@@ -129,19 +135,20 @@ static void first(void)
 	diagnostics_sort(&f);
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
 	is_str(errmsg, "a?.json:3:4: bad ?[1m? (/x?)",
-	       "cleaned, with its place");
+	       "the first error is printed without control characters");
 	diagnostics_add(&f, DIAGNOSTIC_ERROR, NULL, NULL, "worse");
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
 	is_str(errmsg,
 	       "a?.json:3:4: bad ?[1m? (/x?); and 1 more, which paddock "
 	       "template check shows",
-	       "and how many more there are");
+	       "the first error is printed with the number of others");
 	diagnostics_first(&f, small, sizeof(small));
-	is_str(small, "a?.json:3:4: bad ?[1m? ", "within its room");
+	is_str(small, "a?.json:3:4: bad ?[1m? ",
+	       "the first error is cut to the given size");
 	diagnostics_sort(&f);
 	diagnostics_first(&f, errmsg, sizeof(errmsg));
 	ok(strncmp(errmsg, "worse; ", 7) == 0,
-	   "what is of the package is first");
+	   "an error of the whole package comes first");
 	diagnostics_fini(&f);
 }
 
@@ -161,12 +168,12 @@ static void as_json(void)
 	o = diagnostics_json(&f);
 	text = json_text(o, &len);
 	is_int(json_parse(&again, text, len, NULL), 0,
-	       "JSON, though a file's name is no text");
+	       "diagnostics of a file with an odd name are JSON");
 	is_str(text,
 	       "[{\"severity\":\"error\",\"message\":\"e\"},"
 	       "{\"severity\":\"warning\",\"file\":\"b\",\"line\":2,"
 	       "\"pointer\":\"/p\",\"message\":\"w\"}]",
-	       "with what is known");
+	       "a diagnostic in JSON has the known members");
 	json_object_put(again);
 	json_object_put(o);
 	diagnostics_fini(&f);

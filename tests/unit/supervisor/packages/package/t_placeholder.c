@@ -167,7 +167,8 @@ TEST(hostile)
 	memcpy(text + n - 2, "}}", 2);
 	is_int(placeholder_fill(&out, PLACEHOLDER_PROMPT, text, NULL), 0,
 	       "a name of a megabyte");
-	is_int((long long)buf_len(&out), (long long)n, "is none");
+	is_int((long long)buf_len(&out), (long long)n,
+	       "a name of a megabyte is no placeholder");
 	buf_fini(&out);
 	free(text);
 }

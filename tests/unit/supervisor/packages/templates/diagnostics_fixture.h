@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnostics_fixture.h - what is wrong with a manifest, as one line in why. */
+/* diagnostics_fixture.h - the first error of a manifest as one line in errmsg. */
 #ifndef TESTS_UNIT_SUPERVISOR_TEMPLATES_DIAGNOSTICS_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_TEMPLATES_DIAGNOSTICS_FIXTURE_H
 
@@ -13,8 +13,8 @@
 static char errmsg[1024];
 
 /*
- * The first error of F as "template.json#/pointer: text", where it is in the
- * manifest, to why: most tests look at what is wrong, not at where it stands.
+ * Write the first error of F as "template.json#/pointer: text" into errmsg: most tests
+ * compare the error, not the line.
  */
 static inline void first_error(struct diagnostics *f)
 {
@@ -31,7 +31,7 @@ static inline void first_error(struct diagnostics *f)
 			 g != NULL ? g->text : "");
 }
 
-/* manifest_parse(), with its first error in why. */
+/* Call manifest_parse(), with the first error in errmsg. */
 static inline struct template *manifest_of(const char *text, size_t len)
 {
 	struct diagnostics f = {0};

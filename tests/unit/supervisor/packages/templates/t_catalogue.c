@@ -13,7 +13,7 @@
 static char root[] = "/tmp/t_catalogue.XXXXXX";
 static char *log_path;
 
-/* Packages in the order of their folders; what is loaded differs in both. */
+/* Packages in the order of the folders; the order of the catalogue differs. */
 static const struct {
 	const char *dir, *id, *version;
 } packages[] = {
@@ -152,7 +152,8 @@ static void finding(const struct catalogue *c)
 		    version_of(catalogue_find(c, cases[i].id, cases[i].range)),
 		    cases[i].version, "find %s %s", cases[i].id,
 		    cases[i].range ? cases[i].range : "(any)");
-	is_str(version_of(catalogue_newest(c, "beta")), "0.1.0", "the newest");
+	is_str(version_of(catalogue_newest(c, "beta")), "0.1.0",
+	       "the newest version of a template is found");
 }
 
 static void problems(const struct catalogue *c)
@@ -164,14 +165,18 @@ static void problems(const struct catalogue *c)
 			       "skipped, remove one",
 			       root);
 
-	is_int(c->n_problems, 4, "the broken one and the three twins");
-	is_str(why_of(c, "one/twin"), want, "a twin names the other");
-	is_str(why_of(c, "one/twin2"), back, "and the other it");
-	ok(why_of(c, "two/twin") != NULL, "in another folder, too");
+	is_int(c->n_problems, 4,
+	       "four packages are problems: one broken and three twins");
+	is_str(why_of(c, "one/twin"), want,
+	       "a twin's problem names the first twin");
+	is_str(why_of(c, "one/twin2"), back,
+	       "the first twin's problem names the other");
+	ok(why_of(c, "two/twin") != NULL,
+	   "a twin in another folder is a problem");
 	ok(why_of(c, "one/broken") != NULL &&
 	       strncmp(why_of(c, "one/broken"),
 		       "template.json:1:12: this is not JSON: ", 38) == 0,
-	   "what is broken says why");
+	   "a broken package's problem has the reason");
 	free(back);
 	free(want);
 }
@@ -181,7 +186,8 @@ TEST(logging)
 	char line[2048] = "", *want;
 	FILE *f = fopen(log_path, "r");
 
-	ok(f != NULL && fgets(line, sizeof(line), f) != NULL, "it is logged");
+	ok(f != NULL && fgets(line, sizeof(line), f) != NULL,
+	   "a problem is logged");
 	want = xasprintf("level=warn part=catalogue skipped=\"%s/one/broken\" "
 			 "msg=\"template.json:1:12: this is not JSON: ",
 			 root);
@@ -202,21 +208,24 @@ TEST(directories)
 	struct catalogue *c =
 	    catalogue_load(missing, ARRAY_LEN(missing), false, NULL, NULL);
 
-	is_int(c->n, 2, "a bad folder does not hide the good");
-	is_int(c->n_problems, 2, "but is a problem");
+	is_int(c->n, 2, "a bad folder does not hide the good folder");
+	is_int(c->n_problems, 2, "bad folders are problems");
 	is_str(why_of(c, "none"),
 	       "cannot read the folder: No such file or directory",
-	       "which says why");
+	       "a missing folder's problem has the reason");
 	is_str(why_of(c, "one/README"),
-	       "cannot read the folder: Not a directory", "each");
+	       "cannot read the folder: Not a directory",
+	       "a file in place of a folder is a problem");
 	catalogue_free(c);
 	c = catalogue_load(same, ARRAY_LEN(same), false, NULL, NULL);
 	order(c);
 	is_int(c->n_problems, 4, "a folder named twice counts once");
 	catalogue_free(c);
 	c = catalogue_load(same, 0, false, NULL, NULL);
-	is_int(c->n + c->n_problems, 0, "no folder, no template");
-	is_str(version_of(catalogue_newest(c, "alpha")), NULL, "of any name");
+	is_int(c->n + c->n_problems, 0,
+	       "without a folder there is no template");
+	is_str(version_of(catalogue_newest(c, "alpha")), NULL,
+	       "without a folder no template is found");
 	catalogue_free(c);
 	catalogue_free(NULL);
 	free(again);
@@ -227,7 +236,7 @@ TEST(directories)
 }
 
 /* Run from the top of the tree, as make does. */
-/* A folder that is a package itself, and one whose code is a program. */
+/* A folder which is a package itself, and a package with a program. */
 TEST(single)
 {
 	char *dir = in_root("one/b"), *prog = in_root("prog");
@@ -245,9 +254,12 @@ TEST(single)
 		printf("# cannot chmod %s\n", entry);
 	c = catalogue_load(dirs, 2, false, NULL, NULL);
 	is_int((int64_t)c->n, 2, "a folder that is a package is one");
-	is_str(c->n == 2 ? c->all[0]->id : "", "beta", "and is loaded");
-	is_str(c->n == 2 ? c->all[1]->id : "", "prog", "so is a program");
-	is_int((int64_t)c->n_problems, 0, "without a problem");
+	is_str(c->n == 2 ? c->all[0]->id : "", "beta",
+	       "a folder which is a package is loaded");
+	is_str(c->n == 2 ? c->all[1]->id : "", "prog",
+	       "a package with a program is loaded");
+	is_int((int64_t)c->n_problems, 0,
+	       "both packages load without a problem");
 	catalogue_free(c);
 	gone("prog", "go");
 	gone("prog", "template.json");
@@ -264,12 +276,12 @@ static size_t keeps(const char *const dirs[2], const struct catalogue *was)
 
 	for (size_t i = 0; i + 1 < c->n; i++)
 		if (strcmp(c->all[i]->id, c->all[i + 1]->id) > 0)
-			n = 1000; /* they are not sorted any more */
+			n = 1000; /* the templates are not sorted */
 	catalogue_free(c);
 	return n;
 }
 
-/* Of what is broken by now stays what was loaded, and nothing else does. */
+/* A broken package keeps the loaded version; other packages keep nothing. */
 TEST(kept)
 {
 	char *dir = in_root("k"), *other = in_root("l");
@@ -282,15 +294,18 @@ TEST(kept)
 	make_package("k/b", "kept_b", "1.0.0");
 	make_package("l/c", "kept_c", "1.0.0");
 	c = catalogue_load(dirs, 2, false, NULL, NULL);
-	is_int((int)keeps(dirs, c), 0, "what is there is not kept beside it");
+	is_int((int)keeps(dirs, c), 0,
+	       "valid packages are not kept from the old catalogue");
 	put("k/a", "template.json", "{");
-	is_int((int)keeps(dirs, c), 1, "what was loaded of a broken one is");
+	is_int((int)keeps(dirs, c), 1,
+	       "a broken package is kept from the old catalogue");
 	ok(catalogue_newest(c, "kept_a")->broken != NULL,
-	   "and it is known why");
+	   "a kept package has the reason");
 	gone("k/b", "template.json");
-	is_int((int)keeps(dirs, c), 1, "of one that was removed it is not");
+	is_int((int)keeps(dirs, c), 1, "a removed package is not kept");
 	make_package("l/d", "kept_a", "1.0.0");
-	is_int((int)keeps(dirs, c), 0, "nor when it comes from elsewhere");
+	is_int((int)keeps(dirs, c), 0,
+	       "a package moved to another folder is not kept");
 	make_package("l/e", "kept_a", "1.0.0");
 	is_int((int)keeps(dirs, c), 1, "unless that is not to be told apart");
 	gone("l/d", "template.json");
@@ -299,7 +314,7 @@ TEST(kept)
 	gone("l/c", "main.lua");
 	gone("l/c", "");
 	put("l", "template.json", "{");
-	is_int((int)keeps(dirs, c), 2, "what lies in a broken folder is kept");
+	is_int((int)keeps(dirs, c), 2, "packages in a broken folder are kept");
 	catalogue_free(c);
 	for (const char *const *p =
 		 (const char *const[]){"k/a", "k/b", "l/d", "l/e", NULL};
@@ -325,7 +340,7 @@ static void shipped(void)
 		printf("# %s: %s\n", c->problems[i].path,
 		       c->problems[i].errmsg);
 	is_int(c->n_problems, 0, "every shipped template is good");
-	ok(c->n > 0, "there are some");
+	ok(c->n > 0, "the shipped folder has templates");
 	catalogue_free(c);
 }
 

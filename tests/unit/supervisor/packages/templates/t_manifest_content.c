@@ -224,7 +224,8 @@ static void checking(void)
 
 		ok(parse(bad[i].key, bad[i].value) == NULL, "refused: %s %s",
 		   bad[i].key, bad[i].value);
-		is_str(errmsg, want, "and says why");
+		is_str(errmsg, want,
+		       "the refusal of the content has the right text");
 		free(want);
 	}
 	ok(parse("prompts",
@@ -276,38 +277,42 @@ static void files(void)
 	if (mkdtemp(dir) == NULL)
 		exit(2);
 	put("main.lua", "return 1", 8);
-	ok(load("resources", FILES) == NULL, "a file that is missing");
+	ok(load("resources", FILES) == NULL,
+	   "a missing file of a resource is refused");
 	is_str(errmsg,
 	       "template.json#/resources/0/file: a.bin: No such file or "
 	       "directory",
-	       "is named");
+	       "the missing file is named");
 	put("a.bin", "\0\xff", 2);
 	t = load("resources", FILES);
 	ok(t != NULL, "a file is read: %s", errmsg);
 	if (t == NULL)
 		return;
-	is_int((long long)t->n_files, 1, "once");
+	is_int((long long)t->n_files, 1,
+	       "the file of two resources is read once");
 	f = template_file(t, "a.bin");
 	ok(f != NULL && f->len == 2 && memcmp(f->data, "\0\xff", 2) == 0,
-	   "as it is");
-	ok(template_file(t, "main.lua") == NULL, "and no other");
+	   "the file is read unchanged");
+	ok(template_file(t, "main.lua") == NULL,
+	   "a file outside of resources is not read");
 	memcpy(digest, t->digest, sizeof(digest));
 	template_unref(t);
 	put("a.bin", "\0\xfe", 2);
 	t = load("resources", FILES);
 	ok(t != NULL && strcmp(t->digest, digest) != 0,
-	   "it is part of the digest");
+	   "the file's bytes are part of the digest");
 	template_unref(t);
 
 	t = load("prompts",
 		 MESSAGE("\"type\":\"image\",\"mimeType\":\"a/b\",\"file\":"
 			 "\"a.bin\""));
-	ok(t != NULL && template_file(t, "a.bin") != NULL, "a prompt's file");
+	ok(t != NULL && template_file(t, "a.bin") != NULL,
+	   "a file of a prompt is read");
 	template_unref(t);
 	ok(load("prompts", MESSAGE("\"type\":\"resource\",\"resource\":{"
 				   "\"uri\":\"a:b\",\"file\":\"none\"}")) ==
 	       NULL,
-	   "one that is missing");
+	   "a missing file of a prompt is refused");
 	is_str(errmsg,
 	       "template.json#/prompts/0/messages/0/content/resource/file: "
 	       "none: No such file or directory",
@@ -317,11 +322,12 @@ static void files(void)
 	unlink(link);
 	if (symlink("/etc/hostname", link) < 0)
 		exit(2);
-	ok(load("resources", FILES) == NULL, "no link is followed out");
+	ok(load("resources", FILES) == NULL,
+	   "a link as a resource's file is refused");
 	is_str(errmsg,
 	       "template.json#/resources/0/file: a.bin is a symbolic link, but "
 	       "must be a plain file",
-	       "which is said");
+	       "the refusal of a link has the right text");
 	unlink(link);
 
 	for (int i = 0; i < 9; i++) {
@@ -334,17 +340,17 @@ static void files(void)
 #define F(n) "{\"name\":\"" n "\",\"uri\":\"a:" n "\",\"file\":\"f" n "\"}"
 	t = load("resources", "[" F("0") "," F("1") "," F("2") "," F("3") "," F(
 				  "4") "," F("5") "," F("6") "," F("7") "]");
-	ok(t != NULL, "8 MiB of files: %s", errmsg);
+	ok(t != NULL, "8 MiB of files are read: %s", errmsg);
 	template_unref(t);
 	ok(load("resources",
 		"[" F("0") "," F("1") "," F("2") "," F("3") "," F("4") "," F(
 		    "5") "," F("6") "," F("7") "," F("8") "]") == NULL,
-	   "and no more");
+	   "more than 8 MiB of files are refused");
 	is_str(
 	    errmsg,
 	    "template.json#/resources/8/file: with f8 the files of resources "
 	    "and prompts have more than 8388608 bytes together",
-	    "which is said");
+	    "the refusal of too many bytes has the right text");
 }
 
 static void clean_up(void)

@@ -47,7 +47,7 @@ static const char *const bad[] = {
     "1.2.3-\xC3\xA4",
 };
 
-/* Each is lower than the next. */
+/* Versions in rising order. */
 static const char *const rising[] = {
     "0.0.1",
     "0.9.0",
@@ -116,7 +116,8 @@ TEST(parsing)
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		ok(semver_parse(&v, good[i]), "a version: '%s'", good[i]);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		ok(!semver_parse(&v, bad[i]), "not a version: '%s'", bad[i]);
+		ok(!semver_parse(&v, bad[i]),
+		   "a text which is no version: '%s'", bad[i]);
 	ok(semver_parse(&v, "1.20.300-rc.1+b") && v.major == 1 &&
 	       v.minor == 20 && v.patch == 300,
 	   "the three numbers");
@@ -152,7 +153,9 @@ TEST(ordering)
 	is_int(semver_cmp(&a, &b), 0, "build metadata does not count");
 }
 
-/* Is there a version in RANGE: its own numbers, and zeros for the others? */
+/*
+ * Is a version in RANGE: one with the range's numbers, and zeros for missing numbers?
+ */
 static bool has_any(const char *range)
 {
 	static const char *const rest[] = {"", ".0", ".0.0"};
@@ -181,7 +184,8 @@ TEST(matching)
 	}
 	semver_parse(&v, "1.2.3");
 	for (size_t i = 0; i < ARRAY_LEN(bad_ranges); i++) {
-		ok(!has_any(bad_ranges[i]), "not a range: '%s'", bad_ranges[i]);
-		ok(!semver_in(&v, bad_ranges[i]), "so nothing is in it");
+		ok(!has_any(bad_ranges[i]), "a text which is no range: '%s'",
+		   bad_ranges[i]);
+		ok(!semver_in(&v, bad_ranges[i]), "a bad range has no version");
 	}
 }

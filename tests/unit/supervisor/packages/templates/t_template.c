@@ -19,7 +19,7 @@ static struct template *with(const char *key, const char *value)
 	return t;
 }
 
-/* What comes after "template.json#" when KEY is VALUE. */
+/* The text after "template.json#" for VALUE as KEY. */
 static const struct {
 	const char *key, *value, *errmsg;
 } bad[] = {
@@ -80,7 +80,10 @@ static const struct {
      "the package"},
 };
 
-/* The schema's own words are its module's; here it is where that counts. */
+/*
+ * Cases of the manifest's schema; the texts are tested with the schema's module, here
+ * the place alone.
+ */
 static const struct {
 	const char *key, *value, *pointer;
 } misshapen[] = {
@@ -190,7 +193,7 @@ static void refusals(void)
 		   bad[i].key[0] == 'a' && bad[i].key[1] == '/' ? "odd bytes"
 								: bad[i].key,
 		   bad[i].value);
-		is_str(errmsg, want, "and says why");
+		is_str(errmsg, want, "the refusal of a key has the right text");
 		free(want);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(misshapen); i++) {
@@ -202,7 +205,8 @@ static void refusals(void)
 		   misshapen[i].value ? misshapen[i].value : "left out");
 		ok(strncmp(errmsg, want, strlen(want)) == 0 &&
 		       strlen(errmsg) > strlen(want) + 10,
-		   "and says where and why: %s", errmsg);
+		   "the refusal of a misshapen value has place and reason: %s",
+		   errmsg);
 		free(want);
 	}
 }
@@ -211,15 +215,15 @@ static void not_json(void)
 {
 	char deep[4096];
 
-	ok(parse("") == NULL, "nothing is no manifest");
-	ok(parse("null") == NULL, "nor is null");
-	ok(parse("[]") == NULL, "nor an array");
+	ok(parse("") == NULL, "an empty text is no manifest");
+	ok(parse("null") == NULL, "null is no manifest");
+	ok(parse("[]") == NULL, "an array is no manifest");
 	ok(parse("{\"a\":1,\"a\":2}") == NULL, "duplicate keys are refused");
 	is_str(errmsg, "template.json#: this is not JSON: duplicate key \"a\"",
-	       "and it says so");
+	       "the refusal of duplicate keys has the right text");
 	memset(deep, '[', sizeof(deep));
 	deep[sizeof(deep) - 1] = '\0';
-	ok(parse(deep) == NULL, "so is what is too deep");
+	ok(parse(deep) == NULL, "a manifest nested too deep is refused");
 }
 
 static void defaults(void)
@@ -229,25 +233,28 @@ static void defaults(void)
 	ok(t != NULL, "the smallest manifest: %s", errmsg);
 	if (t == NULL)
 		return;
-	is_str(t->id, "t", "its id");
-	is_str(t->version_text, "1.2.3", "its version");
-	is_int(t->version.minor, 2, "which was parsed");
-	is_str(t->name, "T", "its name");
-	is_str(t->description, "Does.", "its description");
-	is_int(t->runtime, RUNTIME_LUA, "lua");
+	is_str(t->id, "t", "the manifest has the id");
+	is_str(t->version_text, "1.2.3", "the manifest has the version");
+	is_int(t->version.minor, 2, "the version is parsed");
+	is_str(t->name, "T", "the manifest has the name");
+	is_str(t->description, "Does.", "the manifest has the description");
+	is_int(t->runtime, RUNTIME_LUA, "the default runtime is Lua");
 	is_str(t->entry, "main.lua", "main.lua by default");
 	is_int(t->trust, TRUST_LOCAL, "local by default");
 	ok(!t->partial, "no partial success by default");
 	ok(t->partial_threshold == 0.5, "a half by default");
 	is_int(t->mode, MODE_AUTO, "auto by default");
 	is_str(t->auto_pointer, NULL, "no rule by default");
-	is_int(t->task, TASK_OPTIONAL, "tasks optional by default");
+	is_int(t->task, TASK_OPTIONAL, "tasks are optional by default");
 	is_int(t->limits.timeout_ms, TEMPLATE_UNSAID,
 	       "time is the server's to say");
-	is_int(t->limits.memory_bytes, TEMPLATE_UNSAID, "as is memory");
-	is_int(t->limits.artifacts, TEMPLATE_UNSAID, "and all the rest");
+	is_int(t->limits.memory_bytes, TEMPLATE_UNSAID,
+	       "memory is decided by the server by default");
+	is_int(t->limits.artifacts, TEMPLATE_UNSAID,
+	       "artifacts are decided by the server by default");
 	is_int(t->limits.cancel_grace_ms, 5000, "5 s of grace by default");
-	ok(!t->secret && !t->stream_poll, "nothing special");
+	ok(!t->secret && !t->stream_poll,
+	   "secrets and polled streams are off by default");
 	ok(t->inputs != NULL && t->inputs_json != NULL, "inputs are checked");
 	ok(t->outputs == NULL && t->outputs_json == NULL, "any output will do");
 	ok(t->limits_json == NULL && t->annotations == NULL, "nothing to show");
@@ -293,28 +300,35 @@ static void given(void)
 	ok(t != NULL, "the largest manifest: %s", errmsg);
 	if (t == NULL)
 		goto out;
-	is_str(t->version.pre, "rc.1", "a pre-release");
-	is_int(t->runtime, RUNTIME_PROGRAM, "a program");
-	is_str(t->entry, "bin/run.sh", "its entry");
-	is_int(t->trust, TRUST_LOCAL | TRUST_REMOTE, "both trusts");
-	ok(t->partial && t->partial_threshold == 1, "partial success");
-	is_int(t->mode, MODE_ASYNC, "async");
-	is_str(t->auto_pointer, "/a~1b/urls", "its rule");
-	is_int(t->auto_items_over, 2, "with its number");
-	is_int(t->limits.timeout_ms, 1000, "timeout");
+	is_str(t->version.pre, "rc.1", "a version has a pre-release");
+	is_int(t->runtime, RUNTIME_PROGRAM, "the runtime may be a program");
+	is_str(t->entry, "bin/run.sh", "the manifest has the program's path");
+	is_int(t->trust, TRUST_LOCAL | TRUST_REMOTE,
+	       "a manifest may allow both trust levels");
+	ok(t->partial && t->partial_threshold == 1,
+	   "a manifest may allow partial success");
+	is_int(t->mode, MODE_ASYNC, "the mode may be async");
+	is_str(t->auto_pointer, "/a~1b/urls",
+	       "the rule for async has its pointer");
+	is_int(t->auto_items_over, 2, "the rule for async has its number");
+	is_int(t->limits.timeout_ms, 1000, "the manifest has a timeout");
 	is_int(t->limits.cpu_ms, 2000, "CPU, an integer for all its .0");
 	is_int(t->limits.memory_bytes, 1 << 20, "memory, the lower one");
 	is_int(t->limits.processes, 2, "processes, the lower one");
-	is_int(t->limits.output_bytes, 9, "output");
-	is_int(t->limits.artifact_bytes, 0, "artifacts");
-	is_int(t->limits.cancel_grace_ms, 0, "grace");
-	is_int(json_object_object_length(t->limits_json), 9, "all to show");
-	is_int(t->task, TASK_REQUIRED, "a task");
+	is_int(t->limits.output_bytes, 9, "the manifest has an output limit");
+	is_int(t->limits.artifact_bytes, 0,
+	       "the manifest has a limit of artifacts");
+	is_int(t->limits.cancel_grace_ms, 0, "the grace may be zero");
+	is_int(json_object_object_length(t->limits_json), 9,
+	       "all limits are in the view");
+	is_int(t->task, TASK_REQUIRED, "a task may be required");
 	ok(t->stream_poll, "a polled stream");
 	ok(t->secret, "a secret deep inside");
-	ok(t->annotations != NULL, "annotations");
-	is_int(schema_validate(t->outputs, seven, NULL), 0, "outputs hold");
-	is_int(schema_validate(t->outputs, NULL, NULL), -EINVAL, "or do not");
+	ok(t->annotations != NULL, "the manifest has annotations");
+	is_int(schema_validate(t->outputs, seven, NULL), 0,
+	       "valid outputs pass the outputs' schema");
+	is_int(schema_validate(t->outputs, NULL, NULL), -EINVAL,
+	       "invalid outputs do not pass the outputs' schema");
 out:
 	json_object_put(seven);
 	template_unref(t);
@@ -364,9 +378,10 @@ static void headers(void)
 
 	ok(t != NULL && t->mcp_headers.n == 2, "inputs may be in headers: %s",
 	   errmsg);
-	is_str(t->mcp_headers.list[0].name, "Mcp-Param-Region", "by a name");
+	is_str(t->mcp_headers.list[0].name, "Mcp-Param-Region",
+	       "an input's header has a name");
 	is_str(t->mcp_headers.list[1].where, "params.arguments/b/c",
-	       "also one within another");
+	       "a nested input may be in a header");
 	template_unref(t);
 	t = with(
 	    "outputsSchema",
@@ -423,7 +438,8 @@ static void paths(void)
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		ok(nofollow_is_plain(good[i]), "a path: '%s'", good[i]);
 	for (size_t i = 0; i < ARRAY_LEN(not_good); i++)
-		ok(!nofollow_is_plain(not_good[i]), "not a path: case %zu", i);
+		ok(!nofollow_is_plain(not_good[i]),
+		   "case %zu is not a plain path", i);
 }
 
 int main(void)

@@ -83,7 +83,8 @@ static void refused(const char *want, const char *name)
 
 	point();
 	ok(t == NULL, "refused: %s", name);
-	is_str(t == NULL ? errmsg : NULL, want, "and says why");
+	is_str(t == NULL ? errmsg : NULL, want,
+	       "the refusal of a package has the right text");
 	template_unref(t);
 }
 
@@ -109,9 +110,10 @@ TEST(lua_packages)
 	put_text("main.lua", code);
 	t = loaded("a lua package");
 	if (t != NULL) {
-		is_str(t->code, code, "with its code");
-		is_int(t->code_len, sizeof(code) - 1, "all of it");
-		is_str(t->dir, root, "and its folder");
+		is_str(t->code, code, "a loaded package has the code");
+		is_int(t->code_len, sizeof(code) - 1,
+		       "a loaded package has the length of the code");
+		is_str(t->dir, root, "a loaded package has the folder");
 	}
 	template_unref(t);
 	put_text("main.lua", "");
@@ -294,7 +296,10 @@ static void digest_of(char hex[65])
 	template_unref(t);
 }
 
-/* Workers of root's server are others: they come as far as the folders above let them. */
+/*
+ * The workers of a root server run as other users: a closed folder above the package
+ * stops the workers.
+ */
 TEST(closed_above)
 {
 	char *room = in_root("room"), *dir = in_root("room/own"), want[512];
@@ -315,13 +320,16 @@ TEST(closed_above)
 	    "not enter, but workers are others here (chmod o+x would do, "
 	    "or another place for it) (/runtime/entry)",
 	    room);
-	is_str(errmsg, want, "... with the folder that it is");
+	is_str(errmsg, want, "the refusal names the closed folder");
 	t = template_load(dir, false, errmsg, sizeof(errmsg));
-	ok(t != NULL, "where workers are who started the server it is not");
+	ok(t != NULL,
+	   "a package below a closed folder loads where workers are the server's user");
 	template_unref(t);
 	chmod(room, 0711);
 	t = template_load(dir, true, errmsg, sizeof(errmsg));
-	ok(t != NULL, "nor where others may pass: %s", errmsg);
+	ok(t != NULL,
+	   "a package below a folder with passage for others loads: %s",
+	   errmsg);
 	template_unref(t);
 	gone("room/own/main");
 	gone("room/own/template.json");
@@ -331,7 +339,7 @@ TEST(closed_above)
 	free(dir);
 }
 
-/* What is taken while the files are read is what is taken without. */
+/* A stamp taken during the digest must equal a stamp taken alone. */
 static void same_stamps(void)
 {
 	char digest[65], stamp[65], digest2[65], stamp2[65];
@@ -344,15 +352,17 @@ static void same_stamps(void)
 	is_int(package_digest(fd, NULL, 0, digest, errmsg, sizeof(errmsg)), 0,
 	       "the digest alone");
 	is_int(package_stamp(fd, stamp, &all, errmsg, sizeof(errmsg)), 0,
-	       "the stamp alone");
-	is_str(digest2, digest, "the digest is the same");
-	is_str(stamp2, stamp, "and the stamp");
-	is_int((int)both.files, (int)all.files, "and the number of files");
-	is_int((int)both.bytes, (int)all.bytes, "and their bytes");
+	       "the stamp alone is taken");
+	is_str(digest2, digest, "the digest with a stamp is the same");
+	is_str(stamp2, stamp, "the stamp with a digest is the same");
+	is_int((int)both.files, (int)all.files,
+	       "both ways count the same files");
+	is_int((int)both.bytes, (int)all.bytes,
+	       "both ways count the same bytes");
 	close(fd);
 }
 
-/* A look at T, which is kept: its errno. */
+/* Check the loaded T for changes; returns the errno. */
 static int look(struct template *t)
 {
 	struct template_look l;
@@ -385,15 +395,16 @@ TEST(many_files)
 	t = program();
 	is_int(template_look_known(t), -EINPROGRESS,
 	       "a package is to be looked at");
-	is_int(look(t), 0, "one of many files is as it was");
+	is_int(look(t), 0, "a package of many files is unchanged");
 	is_int(template_look_known(t), 0,
-	       "... and is taken for that for a while");
+	       "an unchanged package is trusted for a while");
 	put_text("m/7", "changed");
 	t->looked.until_us = 0;
-	is_int(template_look_known(t), -EINPROGRESS, "... but no longer");
-	is_int(look(t), -ESTALE, "... and is another by then");
+	is_int(template_look_known(t), -EINPROGRESS,
+	       "an unchanged package is checked again later");
+	is_int(look(t), -ESTALE, "a changed package is stale");
 	is_int(template_look_known(t), -ESTALE,
-	       "... which it remains, without another look");
+	       "a stale package stays stale without a check");
 	template_unref(t);
 	same_stamps();
 	for (int i = 0; i < 600; i++) {
@@ -405,7 +416,9 @@ TEST(many_files)
 	gone("template.json");
 }
 
-/* To read what is large again would take as long as its owner likes. */
+/*
+ * Reading a large package again could take as long as the owner of the files likes.
+ */
 TEST(large_files)
 {
 	struct template *t;
@@ -415,27 +428,31 @@ TEST(large_files)
 	snprintf(path, sizeof(path), "%s/data", root);
 	is_int(truncate(path, TEMPLATE_LOOK_BYTES), 0, "a package of 4 MiB");
 	t = program();
-	is_int(look(t), 0, "is as it was");
+	is_int(look(t), 0, "a package of large files is unchanged");
 	utimes(path, NULL);
-	is_int(look(t), -ESTALE, "is another once a file has been touched");
-	is_int(template_look_known(t), -ESTALE, "... until it is loaded again");
+	is_int(look(t), -ESTALE,
+	       "a package of large files is stale after a touch");
+	is_int(template_look_known(t), -ESTALE,
+	       "a stale large package stays stale until loaded again");
 	template_unref(t);
 	gone("data");
 	t = program();
 	snprintf(path, sizeof(path), "%s/main", root);
 	utimes(path, NULL);
-	is_int(look(t), 0, "one that is small is read again");
-	is_int(template_look_known(t), -EINPROGRESS, "... each time");
+	is_int(look(t), 0,
+	       "a package of small files is read again after a touch");
+	is_int(template_look_known(t), -EINPROGRESS,
+	       "a package of small files is checked each time");
 	put("main", "#!/bin/ls\n", 10, 0755);
-	is_int(look(t), -ESTALE, "... and has to be what it was");
+	is_int(look(t), -ESTALE, "a package with changed bytes is stale");
 	put("main", "#!/bin/sh\n", 10, 0755);
-	is_int(look(t), 0, "... at that time");
+	is_int(look(t), 0, "a package with restored bytes is unchanged");
 	template_unref(t);
 	gone("main");
 	gone("template.json");
 }
 
-/* Who has no descriptor for a moment has seen nothing. */
+/* A check without a free descriptor has no result. */
 TEST(cannot_be_seen)
 {
 	struct template *t = program();
@@ -451,11 +468,11 @@ TEST(cannot_be_seen)
 		rc[i] = look(t);
 	}
 	setrlimit(RLIMIT_NOFILE, &was);
-	is_int(rc[0], -EMFILE, "without a descriptor nothing is seen");
-	is_int(rc[1], -EMFILE, "... nor with one");
-	is_int(rc[3], 0, "... but with three");
+	is_int(rc[0], -EMFILE, "a check without a descriptor fails");
+	is_int(rc[1], -EMFILE, "a check with one free descriptor fails");
+	is_int(rc[3], 0, "a check with three free descriptors succeeds");
 	is_int(template_look_known(t), -EINPROGRESS,
-	       "... and no verdict comes of that");
+	       "a failed check is no verdict");
 	template_unref(t);
 	gone("main");
 	gone("template.json");
@@ -463,7 +480,7 @@ TEST(cannot_be_seen)
 
 TEST(digests)
 {
-	/* From sha256sum(1), over the bytes that package.h describes. */
+	/* Computed by sha256sum(1) over the bytes described in package.h. */
 	static const char known[] = "cfaebe0e140ac07b063bb8a6c5aaaf98"
 				    "1d5338d4039e25868a103722e7f9e388";
 	char a[65], b[65];
@@ -477,25 +494,25 @@ TEST(digests)
 	is_str(b, a, "an empty folder does not count");
 	put_text("sub/x", "");
 	digest_of(b);
-	ok(strcmp(a, b) != 0, "an empty file does");
+	ok(strcmp(a, b) != 0, "an empty file changes the digest");
 	put_text("sub/x", "1");
 	digest_of(a);
-	ok(strcmp(a, b) != 0, "its bytes do");
+	ok(strcmp(a, b) != 0, "the bytes of a file change the digest");
 	gone("sub/x");
 	put_text("sub/y", "1");
 	digest_of(b);
-	ok(strcmp(a, b) != 0, "its name does");
+	ok(strcmp(a, b) != 0, "the name of a file changes the digest");
 	gone("sub/y");
 	put_text("sub-x", "1");
 	digest_of(a);
-	ok(strcmp(a, b) != 0, "its folder does");
+	ok(strcmp(a, b) != 0, "the folder of a file changes the digest");
 	gone("sub-x");
 	gone("sub");
 	gone("main.lua");
 	gone("template.json");
 }
 
-/* What was read before is what the digest is of, or there is none. */
+/* The digest is of the bytes read before, or there is no digest. */
 TEST(kept)
 {
 	struct package_bytes k[2] = {{"main.lua", "12345", 5}, {"x", "", 0}};
@@ -506,23 +523,24 @@ TEST(kept)
 	put_text("x", "");
 	fd = package_open(root, errmsg, sizeof(errmsg));
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), 0,
-	       "files with the bytes that were read");
+	       "a digest of the bytes read before is taken");
 	put_text("main.lua", "12346");
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
-	       "others of that length by now");
+	       "changed bytes of the same length are refused");
 	is_str(errmsg, "main.lua: it changed while it was read",
-	       "and says which");
+	       "the refusal names the changed file");
 	put_text("main.lua", "1234");
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
-	       "fewer");
+	       "a file with fewer bytes is refused");
 	put_text("main.lua", "123456");
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
-	       "more");
+	       "a file with more bytes is refused");
 	put_text("main.lua", "12345");
 	gone("x");
 	is_int(package_digest(fd, k, 2, hex, errmsg, sizeof(errmsg)), -EINVAL,
-	       "one that is gone");
-	is_str(errmsg, "the package changed while it was read", "and says so");
+	       "a package with a missing file is refused");
+	is_str(errmsg, "the package changed while it was read",
+	       "the refusal tells that the package changed");
 	close(fd);
 	gone("main.lua");
 }
@@ -532,9 +550,9 @@ static void unreadable(void)
 	char *path = in_root("none");
 
 	ok(template_load(path, geteuid() == 0, errmsg, sizeof(errmsg)) == NULL,
-	   "no folder");
+	   "a missing folder is refused");
 	is_str(errmsg, "cannot open the folder: No such file or directory",
-	       "and says so");
+	       "the refusal of a missing folder has the right text");
 	free(path);
 	put_text("template.json", smallest);
 	path = in_root("template.json");
@@ -567,7 +585,10 @@ static void unmount(const char *name)
 	free(path);
 }
 
-/* What is mounted in a package is not of it: it could wait for its user. */
+/*
+ * A mount in a package is not part of the package: reads could wait for the owner of
+ * the mount.
+ */
 static void mounts(void)
 {
 	put_text("template.json", smallest);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_artifact_copies.c - copies of artifacts for runs, on a disk that has room for
- * one of them: statvfs(3) is the test's.
+ * t_artifact_copies.c - copies of artifacts for runs, on a disk with room for one copy:
+ * the test replaces statvfs(3).
  */
 #include "supervisor/run/artifacts/artifact_copies.h"
 
@@ -21,7 +21,7 @@
 #define RESERVE 1000000 /* less than a tenth of the disk */
 #define DISK 100000000
 
-static int64_t room; /* free bytes, beside what copies have written */
+static int64_t room; /* free bytes, without the bytes of copies */
 
 int statvfs(const char *path, struct statvfs *fs)
 {

@@ -84,7 +84,7 @@ void end(void)
 	help_remove(it.dir);
 }
 
-/* One that waits here. */
+/* A run which waits on this instance. */
 struct run *waiting(void)
 {
 	struct run *r = run_new(requestors_of_uid(&it.all, 7), &it.template);
@@ -96,7 +96,7 @@ struct run *waiting(void)
 	return r;
 }
 
-/* All that was asked of the store so far has been answered. */
+/* Wait until the store has answered all requests so far. */
 void answered(void)
 {
 	struct answer a = {0};

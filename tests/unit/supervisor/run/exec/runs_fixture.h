@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs_fixture.h - the runs of a server that has a store, and neither workers nor
- * clients; what those are told who watch one is counted.
+ * runs_fixture.h - the runs of a server with a store, and without workers or clients;
+ * the notices to watchers of a run are counted.
  */
 #ifndef TESTS_UNIT_SUPERVISOR_EXEC_RUNS_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_EXEC_RUNS_FIXTURE_H
@@ -19,7 +19,7 @@ extern struct runs_fixture {
 	struct requestors all;
 	struct template template;
 	char *dir;
-	struct relay *relay; /* the store's connections go by it; or NULL */
+	struct relay *relay; /* the relay of the store's connections, or NULL */
 	int notices[NOTICE_RELEASED + 1];
 } it;
 
@@ -30,13 +30,13 @@ void begin_in_cluster(void);
 void begin_by_relay(void); /* of PostgreSQL alone */
 void end(void);
 
-/* One that waits here. */
+/* Make a run which waits on this instance. */
 struct run *waiting(void);
-/* All that was asked of the store so far has been answered. */
+/* Wait until the store has answered all requests so far. */
 void answered(void);
-/* The store dispatches, and is asked for nothing, until R's end has its row… */
+/* Dispatch the store without new requests until the end of R has a row. */
 void row_written(const struct run *r);
-/* …or until that run is forgotten. */
+/* Dispatch the store until the run ID is forgotten. */
 void recorded(const char *id);
 
 #endif

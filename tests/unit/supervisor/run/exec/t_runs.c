@@ -32,19 +32,21 @@ static void test_forgotten_first(void)
 	end();
 }
 
-/* Of a server that reaches its database by the relay. */
+/* A run on a server whose connections go through the relay. */
 static struct run *waiting_by_relay(char id[ID_SIZE])
 {
 	struct run *r;
 
 	begin_by_relay();
-	answered(); /* that it is shared is known */
+	answered(); /* the store is known as shared */
 	r = waiting();
 	memcpy(id, r->id, ID_SIZE);
 	return r;
 }
 
-/* Its first row is committed, but the database goes before it says so. */
+/*
+ * The run's first row is committed, but the database disconnects before the answer.
+ */
 static void test_unsure(bool as_task)
 {
 	const struct run_wish wish = {.task = STORE_TASK_OUTPUT};
@@ -78,7 +80,7 @@ static void test_unsure(bool as_task)
 	end();
 }
 
-/* Its first row was not committed, so that who asked for it asked another server. */
+/* The run's first row was not committed, so the client asked another server. */
 static void test_unsure_in_vain(void)
 {
 	struct store_run other = help_run("uid:7", STORE_SUCCEEDED);
@@ -112,7 +114,10 @@ static void test_unsure_in_vain(void)
 	end();
 }
 
-/* It waited for others when its server was taken for dead, and its row on its way. */
+/*
+ * The run waited in the common queue when the server was taken for dead, with the row
+ * in flight.
+ */
 static void test_ended_unqueued(void)
 {
 	struct help_db *db;
@@ -143,7 +148,7 @@ static void test_ended_unqueued(void)
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
-	mallopt(M_PERTURB, 0x5a); /* what is freed is good for nothing */
+	mallopt(M_PERTURB, 0x5a); /* makes the use of freed memory visible */
 	test_forgotten_first();
 	test_unsure(false);
 	test_unsure(true);

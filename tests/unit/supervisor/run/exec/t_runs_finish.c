@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs_finish.c - the end of a run whose worker has given its result, and leaves: its
- * row is written meanwhile, and nobody is told of that before it is gone.
+ * t_runs_finish.c - the end of a run whose worker has given the result and is leaving:
+ * the row is written meanwhile, and no client learns of the end before the worker has
+ * left.
  */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
@@ -22,7 +23,7 @@ static struct exit_facts used(int cpu_s)
 				   .group = CGROUP_USE_UNKNOWN};
 }
 
-/* One that runs, and has given what TEXT is. */
+/* A running run whose result is TEXT. */
 static struct run *running(const char *text)
 {
 	struct run *r;
@@ -60,7 +61,7 @@ static int told(void)
 	return it.notices[NOTICE_RECORDED];
 }
 
-/* CPU time that its row has, which is one of a run that succeeded. */
+/* The CPU time in the row of a run that succeeded. */
 static int64_t recorded_ms(void)
 {
 	struct json_object *view;
@@ -107,7 +108,7 @@ static void test_gone_first(void)
 	end();
 }
 
-/* A worker that is not ours any more, but its template's, may say anything. */
+/* A worker which executes the template's code may send anything. */
 static void test_lies(bool late)
 {
 	struct run *r = running("{}");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs_places.c - a place among the running is given back once, whatever a run is at
- * when it ends. There are threads, which are not listened to before a test says so.
+ * t_runs_places.c - a run gives back its place among the running once, in whatever step
+ * the run ends. The loop reads results of threads only when the test says so.
  */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
@@ -27,7 +27,7 @@ static void end_with_threads(void)
 	end();
 }
 
-/* One that has its place. */
+/* A run with a place. */
 static struct run *placed(void)
 {
 	struct run *r = waiting();
@@ -37,7 +37,7 @@ static struct run *placed(void)
 	return r;
 }
 
-/* R is cancelled, and what the threads have done since is heard. */
+/* Cancel R, and process the results of threads so far. */
 static void cancel(struct run *r, const char *what)
 {
 	char id[ID_SIZE];
@@ -120,7 +120,7 @@ TEST(being_read)
 /* A server's memory in which the trees of results get some 2 KiB. */
 #define SMALL_MEMORY ((48 << 20) + 8 * 1024)
 
-/* One result at a time has room, where the trees get as little as can be. */
+/* With the least memory for trees, one result at a time has room. */
 TEST(read_in_turn)
 {
 	struct run *first, *second;
@@ -150,7 +150,7 @@ TEST(read_in_turn)
 	end_with_threads();
 }
 
-/* A worker that is stopped has its slot, whoever has its place. */
+/* A stopped worker keeps its slot, even when another run has the place. */
 TEST(slots)
 {
 	begin();

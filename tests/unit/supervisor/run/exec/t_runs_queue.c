@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_runs_queue.c - runs that wait, by look-up, queue and end: who finds them, what they
- * count while they wait, and what becomes of them when they start not, or the server
- * ends. No worker is started.
+ * t_runs_queue.c - waiting runs by look-up, queue and end: the finder, the counted
+ * bytes and places, and runs which cannot start or meet the server's end. No worker is
+ * started.
  */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
@@ -23,7 +23,7 @@ static struct requestor *alice(void)
 	return requestors_of_uid(&it.all, 7);
 }
 
-/* One that waits, whose watch counts what is told. */
+/* A waiting run with a watch which counts notices. */
 static struct run *watched(void)
 {
 	struct run *r = waiting();
@@ -34,7 +34,7 @@ static struct run *watched(void)
 	return r;
 }
 
-/* One that has its place. */
+/* A run with a place. */
 static struct run *placed(void)
 {
 	struct run *r = watched();
@@ -55,7 +55,7 @@ static void is_gone(struct run *r)
 	is_int((int64_t)runs_unrecorded(runs()), 0, "or is to be recorded");
 }
 
-/* ---- who finds it ---- */
+/* ---- look-up ---- */
 
 TEST(found)
 {
@@ -121,7 +121,7 @@ TEST(found_by_key)
 	end();
 }
 
-/* ---- what it counts while it waits ---- */
+/* ---- counted bytes and places ---- */
 
 TEST(weight)
 {
@@ -168,7 +168,7 @@ TEST(places)
 	end();
 }
 
-/* ---- its row ---- */
+/* ---- the run's row ---- */
 
 TEST(row)
 {
@@ -202,7 +202,7 @@ TEST(row)
 	end();
 }
 
-/* ---- one that cannot be started ---- */
+/* ---- a run which cannot start ---- */
 
 TEST(not_started)
 {
@@ -381,7 +381,7 @@ TEST(cancelled)
 	end();
 }
 
-/* ---- how long it is remembered ---- */
+/* ---- expiry ---- */
 
 TEST(expiry)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_admission.c - who may make one more run, and what the others are told. */
+/*
+ * t_admission.c - admission of a further run of a requestor, and the texts of refusals.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -25,7 +27,7 @@ static void configure(const char *text)
 	sched_init(&sched);
 }
 
-/* One run of Q waits. */
+/* Let one run of Q wait. */
 static void wait_one(struct requestor *q, int64_t bytes)
 {
 	static struct sched_item items[1000];
@@ -49,7 +51,7 @@ static int fill(struct requestor *q, bool shared, int most)
 	return n;
 }
 
-/* CODE about LIMIT, with all that a refusal has. */
+/* Check a refusal with CODE about LIMIT, and all members of a refusal. */
 static void refused(const struct tool_error *r, const char *code,
 		    const char *limit, const char *what)
 {
@@ -105,7 +107,9 @@ TEST(queue)
 	       "who is alone may have it all");
 }
 
-/* What a full queue tells A, of whose runs MINE wait, and THEIRS of B's. */
+/*
+ * The refusal of a full queue for A, with MINE runs of A waiting and THEIRS of B.
+ */
 static char *told(int mine, int64_t bytes, int theirs, int64_t their_bytes)
 {
 	struct admission ask = {NULL, &sched, true, false, 1};
@@ -129,7 +133,7 @@ static char *told(int mine, int64_t bytes, int theirs, int64_t their_bytes)
 	return text;
 }
 
-/* Refusals are the same to the letter, whatever others have. */
+/* A refusal has the same text whatever other requestors use. */
 TEST(silence)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_fair_queue.c - whose message is handled next. */
+/* t_fair_queue.c - the order in which messages of connections are handled. */
 #include "supervisor/run/requestor/fair_queue.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 static struct fair_queue turns;
 static struct event_base *base;
-static char seen[4096]; /* a letter a message, in the order they are handled */
+/* a letter for each message, in the order of handling */
+static char seen[4096];
 
 static void note(char c)
 {
@@ -22,11 +23,11 @@ static void note(char c)
 		seen[n] = c;
 }
 
-/* A connection that has N messages ready. */
+/* A connection with LEFT ready messages. */
 struct client {
 	char name;
 	int left;
-	int64_t busy_us; /* each keeps the loop for so long */
+	int64_t busy_us; /* the time which a message keeps the loop */
 	struct fair_queue_flow *lane;
 	struct fair_queue_turn turn;
 };
@@ -49,7 +50,7 @@ static void ready(struct client *c)
 	fair_queue_submit(&turns, c->lane, &c->turn);
 }
 
-/* What all see who look at a descriptor: it is readable from the start. */
+/* The number of looks at a descriptor, which is readable from the start. */
 static int looks;
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -117,7 +118,10 @@ TEST(flood)
 	end();
 }
 
-/* Ten connections of one requestor are no more than one of another. */
+/*
+ * Ten connections of one requestor get as many turns as the single connection of the
+ * other.
+ */
 TEST(many)
 {
 	struct fair_queue_flow lanes[2];
@@ -126,7 +130,7 @@ TEST(many)
 	struct client first = {'f', 2, 0, &lanes[0], {0}};
 
 	begin(lanes, 2);
-	ready(&first); /* now somebody waits: all others have to, too */
+	ready(&first); /* now a message waits, so all later messages wait too */
 	for (size_t i = 0; i < ARRAY_LEN(many); i++) {
 		many[i] = (struct client){'m', 3, 0, &lanes[0], {0}};
 		ready(&many[i]);
@@ -174,7 +178,7 @@ static void on_all(evutil_socket_t fd, short what, void *arg)
 		ready(&dear[i]);
 }
 
-/* Each alone may be dear: then the loop looks around after each. */
+/* A single message may be expensive: the loop then polls after each message. */
 TEST(dear)
 {
 	static const struct timeval now = {0};

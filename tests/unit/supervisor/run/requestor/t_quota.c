@@ -51,7 +51,7 @@ TEST(burst)
 	   "a burst that became smaller counts at once");
 }
 
-/* What cannot be refused is taken all the same, and waited for later. */
+/* Messages which cannot be refused are taken at once, and the time is owed. */
 TEST(owe)
 {
 	struct quota_rate q = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_requestor.c - who is who, and what becomes of that at a reload. */
+/* t_requestor.c - requestors by uid and token, and after a reload. */
 #include <stdlib.h>
 
 #include "base/os/log.h"
@@ -15,7 +15,7 @@
 static struct requestors all;
 static struct config *config;
 
-/* Have TEXT as the configuration from now on; did what is seen change? */
+/* Set TEXT as the configuration; did the visible part change? */
 static bool configure(const char *text)
 {
 	struct config *old = config;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_sched.c - deficit round robin: shares, limits, what is put back. */
+/* t_sched.c - deficit round robin: shares, limits, and items put back. */
 #include <stdlib.h>
 
 #include "supervisor/run/requestor/sched.h"
@@ -37,7 +37,7 @@ static void put_n(struct sched_lane *lane, size_t n)
 		put(lane);
 }
 
-/* Start the next, and say whose it was: 'a', 'b', 'c', or '-' for none. */
+/* Start the next item; returns the lane: 'a', 'b', 'c', or '-' for none. */
 static char start(void)
 {
 	struct sched_item *item = sched_next(&sched);
@@ -50,7 +50,7 @@ static char start(void)
 	return "abc"[lane == &a ? 0 : lane == &b ? 1 : 2];
 }
 
-/* N of them, each over before the next starts. */
+/* Start N items, each after the end of the item before. */
 static const char *turns(size_t n)
 {
 	static char text[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_run_result.c - what is answered of a run: which items, in which revision, and
- * how it gives way when it is too long.
+ * t_run_result.c - the answer for a run: the items, by revision, and the shorter forms
+ * of a long answer.
  */
 #include "supervisor/run/result/run_result.h"
 
@@ -13,7 +13,8 @@
 
 #define ID "run_aaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define MAX (2u << 20)
-#define LONG (200u << 10) /* of a result; nothing of it but the level is long */
+/* bytes of a result; no part except the result is long */
+#define LONG (200u << 10)
 
 #define VIEW_HEAD                                                               \
 	"{\"runId\":\"" ID "\",\"templateId\":\"t\",\"status\":\"succeeded\","  \
@@ -27,7 +28,9 @@
 		.form = STORE_TASK_##what, .status = STORE_##how, __VA_ARGS__  \
 	}
 
-/* ITEMS: t is a text, l a link. STRUCTURED: how it begins; NULL: there is none. */
+/*
+ * ITEMS: t is a text, l a link. STRUCTURED: the beginning; NULL: no structured content.
+ */
 static const struct {
 	const char *name;
 	struct run_result_source a;
@@ -147,7 +150,7 @@ static void check(size_t i)
 	free(result);
 }
 
-/* What is surely too long is not even tried at the levels below. */
+/* A result which is certainly too long is not tried at the lower levels. */
 static void check_least(void)
 {
 	char *result = long_result(),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_run_result_told.c - what the items of a result say, of what is long and of what failed. */
+/*
+ * t_run_result_told.c - the texts of a result's items, for long results and failures.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +39,7 @@ static struct json_object *item(struct json_object *result, size_t i)
 	return json_object_array_get_idx(json_member(result, "content"), i);
 }
 
-/* The text of item I, "" for none. */
+/* The text of item I, "" without such an item. */
 static const char *text_of(struct json_object *result, size_t i)
 {
 	const char *text = json_member_str(item(result, i), "text");
@@ -45,7 +47,7 @@ static const char *text_of(struct json_object *result, size_t i)
 	return text != NULL ? text : "";
 }
 
-/* N times TEXT, as a string that is the caller's. */
+/* TEXT repeated N times; the caller frees the string. */
 static char *times(size_t n, const char *text)
 {
 	struct buf b = {0};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often others are shown a run of which clients there say something. */
+/*
+ * The interval at which a run is shown to other instances whose clients watch the run.
+ */
 #include "supervisor/run/shown/run_shown.h"
 
 #include "proto/json/json_pack.h"
@@ -10,12 +12,13 @@
 #include "tests/unit/supervisor/store/store_fixture.h"
 
 #define TELLS 2000
-#define LONG_MS 200 /* some shows of little, and one of much */
-#define EARLY_MS 20 /* as the source has it */
+/* some shows of a small view, and one show of a large view */
+#define LONG_MS 200
+#define EARLY_MS 20 /* the same as in run_shown.c */
 #define EARLY_BYTES (32u << 10)
 
 static int shows;
-static size_t question; /* bytes of what is asked */
+static size_t question; /* bytes of the question */
 
 static char *asked(const struct run *r)
 {
@@ -38,8 +41,8 @@ static void has_guest(struct run *r)
 }
 
 /*
- * A run whose view has MESSAGE bytes, or more, and what it asks ASKS; nothing of it gets
- * anywhere.
+ * Show a run with a message of MESSAGE bytes, or more, and a question of ASKS bytes; no
+ * show reaches a store.
  */
 static void often(size_t message, size_t asks, const char *what)
 {
@@ -69,7 +72,7 @@ static void often(size_t message, size_t asks, const char *what)
 		run_tell(it.r, &(struct run_notice){.kind = NOTICE_ASKED});
 		event_base_loop(it.base, EVLOOP_NONBLOCK);
 	}
-	while (shows < 2) /* nobody waits for more than that */
+	while (shows < 2) /* two shows are sufficient */
 		event_base_loop(it.base, EVLOOP_ONCE);
 	ms = clock_mono_ms() - ms;
 	ok(shows <= ms / each + 2, "%s", what);

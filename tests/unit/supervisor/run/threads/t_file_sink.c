@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_file_sink.c - bytes into a file by a thread: blocks, room, its end, what is left. */
+/*
+ * t_file_sink.c - a thread writes bytes to a file: blocks, room, the end, and failures.
+ */
 #include "supervisor/run/threads/file_sink.h"
 
 #include <event2/event.h>
@@ -102,7 +104,7 @@ static void until(const int *n)
 		;
 }
 
-/* All jobs are over. */
+/* Wait for the end of the jobs. */
 static void settle(void)
 {
 	while (thread_pool_jobs(pool) > 0 &&
@@ -120,7 +122,7 @@ static size_t files_in_tmp(void)
 	return (size_t)WEXITSTATUS(status);
 }
 
-/* N bytes of C, as they find room. */
+/* Put N bytes of C, as room becomes free. */
 static void put(struct file_sink *s, struct seen *v, int c, int64_t n)
 {
 	while (n > 0) {
@@ -273,7 +275,7 @@ TEST(failures)
 	struct file_sink *s;
 
 	begin();
-	free_bytes = MIB / 2; /* half of what is kept */
+	free_bytes = MIB / 2; /* half of the disk's reserve */
 	s = sink(10, &v);
 	put(s, &v, 'a', 10);
 	file_sink_finish(s);

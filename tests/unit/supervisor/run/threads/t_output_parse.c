@@ -14,7 +14,7 @@
 
 static struct event_base *base;
 static struct thread_pool *thread_pool;
-static struct output_parsed got; /* what was taken of it */
+static struct output_parsed got; /* the parsed output */
 static size_t told;
 static size_t values_max = JSON_VALUES_MAX;
 
@@ -47,8 +47,8 @@ static void settle(void)
 static const struct {
 	const char *name, *text;
 	bool is_reply;
-	const char *compact; /* NULL: it is nothing to pass on */
-	const char *fault;   /* NULL: none */
+	const char *compact; /* NULL: no output is passed on */
+	const char *fault;   /* NULL: no fault */
 	int content_at;
 } cases[] = {
     {"a value", "{ \"a\" : [1, 2.50, -0] }", false, "{\"a\":[1,2.50,0]}", NULL,
@@ -112,7 +112,7 @@ TEST(read)
 	}
 }
 
-/* What a program wrote to its stdout that is no JSON, told to its author. */
+/* Output on a program's stdout which is no JSON, explained to the author. */
 TEST(stray)
 {
 	static const struct {

@@ -42,7 +42,7 @@ static void settle(void)
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
-/* FMT, with LARGE bytes for its "$". */
+/* Parse FMT, with LARGE bytes in place of "$". */
 static struct rpc_async *take(const char *fmt)
 {
 	char *many = xcalloc(LARGE + 1, 1), *text;
@@ -77,7 +77,7 @@ static void end(void)
 }
 
 static const struct {
-	const char *name, *text, *inputs; /* NULL: none are kept */
+	const char *name, *text, *inputs; /* NULL: no inputs are kept */
 } requests[] = {
     {"a template's own tool",
      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
@@ -168,8 +168,8 @@ TEST(cancel)
 	begin();
 	first = take("{\"a\":\"$\"}");
 	second = take("{\"a\":\"$\"}");
-	rpc_async_cancel(second); /* it waits */
-	rpc_async_cancel(first);  /* it may have begun */
+	rpc_async_cancel(second); /* the second waits */
+	rpc_async_cancel(first);  /* the first may have begun */
 	rpc_async_cancel(NULL);
 	settle();
 	is_int((long long)n_got, 0, "what nobody waits for is told to nobody");
@@ -184,7 +184,7 @@ TEST(cancel)
 	end();
 }
 
-/* More than may wait of one requestor are refused, and nothing leaks. */
+/* Messages beyond a requestor's bound are refused, and no memory leaks. */
 TEST(full)
 {
 	size_t n = 0;
@@ -201,7 +201,7 @@ TEST(full)
 	end();
 }
 
-/* A job that keeps its lane until it is let go on. */
+/* A job which keeps the lane until released. */
 struct gate {
 	sem_t begun, open;
 };
@@ -237,7 +237,7 @@ static void close_gate(struct gate *gate, struct requestor *q)
 	sem_wait(&gate->begun);
 }
 
-/* The copy of inputs is spared where it has no room, which refuses nobody anything. */
+/* Without room for a copy, the inputs are not copied, and no message is refused. */
 TEST(inputs_without_room)
 {
 	struct requestors all = {0};
@@ -256,7 +256,7 @@ TEST(inputs_without_room)
 	memset(text + n, 'x', LARGE);
 	strcpy(text + n + LARGE, "\"}}}");
 	n = strlen(text);
-	/* one account may have half of it: room for the tree beside the text */
+	/* half for one account: room for the tree beside the text */
 	all.memory.most = (int64_t)(2 * (json_cost_most(text, n) + n));
 	begin();
 	rpc_async_parse(thread_pool, q, text, n, on_parsed, NULL);
@@ -275,7 +275,7 @@ TEST(inputs_without_room)
 	config_free(config);
 }
 
-/* What a thread has yet to let go is there, and counted. */
+/* Memory which a thread has yet to free is counted. */
 TEST(held_until_free)
 {
 	struct requestors all = {0};

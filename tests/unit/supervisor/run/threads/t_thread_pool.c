@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_thread_pool.c - jobs on threads: turns, deadlines, cancelling, what they cost. */
+/*
+ * t_thread_pool.c - jobs on threads: turns, deadlines, cancels, and the charged time.
+ */
 #include "supervisor/run/threads/thread_pool.h"
 
 #include <semaphore.h>
@@ -21,13 +23,14 @@ static struct config *config;
 static struct requestor *a, *b;
 static struct thread_pool *o;
 
-/* What a job of ours does, and what became of it. */
+/* A job of the test: its behaviour, and its end. */
 struct job {
-	bool waits; /* for GATE, before it ends */
-	bool spins; /* until it is told to stop */
+	bool waits; /* waits for GATE before the end */
+	bool spins; /* runs until told to stop */
 	char name;
 	sem_t begun, gate;
-	atomic_int works, working_with; /* others of its requestor, meanwhile */
+	/* jobs of the same requestor at the same time */
+	atomic_int works, working_with;
 	atomic_int *crowd;
 	struct thread_pool_job *handle, *cancels;
 	int dones, drops;
@@ -35,7 +38,7 @@ struct job {
 	bool then_again;
 };
 
-static char order[1024]; /* names of jobs, as they were told */
+static char order[1024]; /* names of jobs, in the order of the ends */
 
 static void do_work(struct thread_pool_job *j, void *arg)
 {
@@ -174,7 +177,7 @@ TEST(one)
 	end();
 }
 
-/* One thread, so that all turns show: each requestor's in order. */
+/* With one thread, all turns are visible: each requestor's jobs in order. */
 TEST(turns)
 {
 	struct job first, x[8], y[2];
@@ -263,7 +266,7 @@ TEST(bound)
 	is_int(x[1].works + x[1].dones, 0, "but for the cancelled");
 }
 
-/* What something else bounds is taken, and keeps nothing else from being taken. */
+/* A job which another bound limits is accepted, and delays no other job. */
 TEST(owed)
 {
 	static struct job x[THREAD_POOL_OWED_MAX], more;
@@ -310,7 +313,7 @@ TEST(first)
 	end();
 }
 
-/* A job of the server's that takes long keeps none of another kind waiting. */
+/* A long job of the server does not delay jobs of another kind. */
 TEST(own_kinds)
 {
 	struct job load, x, next;

@@ -13,7 +13,7 @@ static struct requestor q;
 static struct event_base *base;
 static struct thread_pool *o;
 
-/* Three branches that fail, each with a reference that goes on below. */
+/* Three failing branches, each with a reference which goes deeper. */
 #define RECURSIVE                                                              \
 	"{\"$ref\":\"#/$defs/n\",\"$defs\":{\"n\":{\"anyOf\":["                \
 	"{\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}},\"not\":{}},"        \
@@ -147,7 +147,7 @@ TEST(too_dear)
 	ok(!validation_try(&c, &q, t->inputs, v), "what never ends is dear");
 	later(&c, t, v);
 	wait_told();
-	in_time = told.c.rc == -E2BIG; /* else the machine is a slow one */
+	in_time = told.c.rc == -E2BIG; /* otherwise the machine is slow */
 	ok(in_time || told.c.rc == -ETIME, "  and given up");
 	ok(told.c.budget.used < SCHEMA_STEPS_MAX + 10000, "  at the budget");
 	text = validation_message(&told.c, t, "inputsSchema");
@@ -203,7 +203,7 @@ TEST(cancel)
 	template_unref(t);
 }
 
-/* A requestor has a tenth of the loop's time for checks, not all of it. */
+/* A requestor has a tenth of the loop's time for checks. */
 TEST(credit)
 {
 	struct template *t = template_of(INTEGERS);

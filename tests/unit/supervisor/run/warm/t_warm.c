@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_warm.c - workers that wait for a run: when there are any, for what run one is
- * taken, and what comes of those that die or are let go. This program, exec'd as
+ * t_warm.c - workers which wait for a run: their number, the run for which a worker is
+ * taken, and workers which die or are released. The program, exec'd as
  * "paddock-worker", is the zygote: its workers wait for a signal.
  */
 #include <sched.h>
@@ -83,7 +83,7 @@ static void on_born(struct born *b, int err)
 	(void)b, (void)err;
 }
 
-/* Of one that has a run. */
+/* A worker with a run has exited. */
 static void on_exit_of(struct born *b, int status, const struct rusage *use)
 {
 	(void)status, (void)use;
@@ -137,7 +137,7 @@ static void until(const char *key, int64_t n)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 }
 
-/* It is born, and not only asked for. */
+/* Take a worker which is born, not only ordered. */
 static struct born *take_alive(uint64_t cpu_ms)
 {
 	struct born *b = take(cpu_ms);
@@ -184,7 +184,7 @@ TEST(next_worker_at_a_result)
 	end_run(b);
 }
 
-/* Our children that are no zygote; SIG to each, if it is one. */
+/* Count the children which are no zygote; send SIG to each, unless 0. */
 static int workers(int sig)
 {
 	FILE *f = fopen("/proc/thread-self/children", "re");
@@ -254,7 +254,7 @@ TEST(renewed)
 	ctx.passing = false;
 }
 
-/* A program's shim may say that it waits while a reload lets it go. */
+/* A program's shim may report that it waits while a reload releases the worker. */
 TEST(late_word)
 {
 	static char id[] = "t", entry[] = "e";
@@ -296,7 +296,10 @@ TEST(late_word)
 	free(b);
 }
 
-/* What fails now and then goes on; a run that began has ended the row. */
+/*
+ * A template which fails now and then keeps its workers; a successful run ends the
+ * series of failures.
+ */
 TEST(in_a_row)
 {
 	static char id[] = "t";
@@ -326,7 +329,7 @@ TEST(in_a_row)
 
 #define STUCK 8
 
-/* The fifth in a row is the last: all that wait are let go with it. */
+/* The fifth failure in a row is the last: all waiting workers are released. */
 TEST(stuck)
 {
 	static char id[] = "t";
@@ -350,7 +353,8 @@ TEST(stuck)
 	}
 	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
 	alarm(60);
-	end_run(take_alive(8000)); /* the next one is asked for: all are seen */
+	/* the next worker is ordered, so all states occur */
+	end_run(take_alive(8000));
 	while (k.n > 0)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	alarm(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who gives way to whom: memory and places of programs that wait for a run. */
+/* The order in which programs waiting for a run release memory and places. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -24,7 +24,10 @@ static struct warm *fresh(void)
 	return m;
 }
 
-/* Of USER, used after those before; NEEDS: as the last that waited. */
+/*
+ * Add a waiting program of USER, used after earlier ones; NEEDS is the memory of the
+ * last.
+ */
 static struct kept *add(struct warm *m, const void *user, uint64_t needs)
 {
 	struct kept *k = xcalloc(1, sizeof(*k));

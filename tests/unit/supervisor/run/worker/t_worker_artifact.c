@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Artifacts that a worker sends: how many it may, how large, and whose bytes. */
+/*
+ * Artifacts from a worker: the allowed number and size, and the charged requestor.
+ */
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
 #include "supervisor/run/lost_artifacts.h"
@@ -39,7 +41,7 @@ static void start(int64_t most, int64_t bytes)
 	it.r->limits.artifact_bytes = bytes;
 }
 
-/* They were counted here, not kept. */
+/* the artifacts were counted here, not stored */
 static void over(void)
 {
 	it.r->n_artifacts = 0;
@@ -98,7 +100,7 @@ TEST(weighs)
 	over();
 }
 
-/* What is on its way is in its requestor's account, until it is there or not. */
+/* An artifact in progress is charged to the requestor, until stored or refused. */
 TEST(promises)
 {
 	struct msg m = {.type = MSG_ARTIFACT,
@@ -160,7 +162,7 @@ static int fail(const char *code)
 	return hear(&m);
 }
 
-/* What MISSING_VIEW has of the last one, or "-". */
+/* The member KEY of the last missing artifact, or "-". */
 static const char *missing(const char *key)
 {
 	static char text[256];
@@ -175,7 +177,7 @@ static const char *missing(const char *key)
 	return text;
 }
 
-/* What a worker says of what is lost is a claim, as all else. */
+/* A worker's report of lost artifacts is a claim, to be checked. */
 TEST(claims)
 {
 	start(0, 10);

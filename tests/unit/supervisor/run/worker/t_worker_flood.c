@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workers that ask a lot, fast, or at length. */
+/* Workers which send many, fast, or long messages. */
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
 static char bulk[MSG_ANSWER_MAX + 1];
@@ -108,7 +108,7 @@ TEST(floods_of_a_low_rate)
 	end();
 }
 
-/* Who says nothing for long may not say all that at once. */
+/* A worker silent for long may not send the saved messages at once. */
 TEST(silence)
 {
 	struct msg log = {.type = MSG_LOG, .log = {6, {"x", 1}}};
@@ -127,7 +127,7 @@ TEST(silence)
 	end();
 }
 
-/* Its run is known by its socket, whatever it says. */
+/* The socket identifies the run, whatever the worker's messages say. */
 TEST(claims_another_run)
 {
 	const char details[] = "{\"runId\":\"run_other\"}";
@@ -153,7 +153,7 @@ TEST(claims_another_run)
 	end();
 }
 
-/* Read and write until nothing moves. The CHUNKs and ANSWERs that came. */
+/* Read and write until no bytes move. The number of CHUNKs and ANSWERs. */
 static size_t drain(size_t *bytes)
 {
 	size_t frames = 0;

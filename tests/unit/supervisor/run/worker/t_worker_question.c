@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What workers ask, as the supervisor hears it, and its answers. */
+/* Questions of workers, as received by the supervisor, and the answers. */
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
 static void refuse_it(struct context *ctx, struct run *r,
@@ -58,7 +58,7 @@ TEST(takes_parts)
 	end();
 }
 
-/* {"a":[1,1,…]} of N values in all: it is read on the loop. */
+/* {"a":[1,1, ...]} with N values in all, which is parsed on the loop. */
 static int hear_many(uint32_t seq, size_t n)
 {
 	char text[2 * (MSG_ASK_VALUES_MAX + 8)] = "{\"a\":[1";
@@ -208,7 +208,7 @@ TEST(ends)
 	end();
 }
 
-/* Bytes that the run's requestor is charged now. */
+/* Bytes charged to the run's requestor at the moment. */
 static long long held(void)
 {
 	return it.r->requestor->memory.held;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_worker_spawn.c - what was decided about a run before its worker was there
- * is done once it is; and what a run is whose worker gave its result, and lives. This
- * program, exec'd as "paddock-worker", is the zygote: its workers wait for a signal,
- * and for nothing else; by SIGUSR1 they give a result.
+ * t_worker_spawn.c - a decision about a run before the worker was there is done once
+ * the worker is there; and the state of a run whose worker has given the result and
+ * still lives. The program, exec'd as "paddock-worker", is the zygote: its workers wait
+ * for a signal, and at SIGUSR1 give a result.
  */
 #include <sched.h>
 #include <signal.h>
@@ -29,8 +29,8 @@
 
 /* ---- the zygote ---- */
 
-#define SAID_MS 77 /* of CPU time, it says that it used so much… */
-#define SAID_KB 7  /* …and of memory */
+#define SAID_MS 77 /* the CPU time in the worker's report */
+#define SAID_KB 7  /* the memory in the worker's report */
 
 static int run_fd; /* of the next worker */
 
@@ -71,7 +71,8 @@ static int zygote(void)
 		struct zygote_proto_event n = {.type = ZYGOTE_PROTO_SPAWNED,
 					       .seq = o.seq};
 
-		n.pid = clone_for_parent(); /* which keeps its socket open */
+		/* the clone keeps the socket open */
+		n.pid = clone_for_parent();
 		close(run_fd);
 		send(ZYGOTE_PROTO_CONTROL_FD, &n, sizeof(n), MSG_NOSIGNAL);
 	}
@@ -85,8 +86,8 @@ static struct event_base *base;
 static struct requestors requestors;
 static struct template *template;
 static int reports, overs, ended_by;
-static struct {		  /* of one that gave a result */
-	bool takes_early; /* is its run over by that? */
+static struct {		  /* for a worker which gave a result */
+	bool takes_early; /* does the result end the run? */
 	int leavings, gones;
 	int64_t said_ms, said_kb;
 	bool alive, was_told;
@@ -140,8 +141,8 @@ static void on_child(evutil_socket_t sig, short what, void *arg)
 }
 
 /*
- * A run whose worker was asked for, and not told of; then DECIDE; then the
- * loop turns, so that it is born.
+ * Order a worker for a run, call DECIDE before the worker is reported, and turn the
+ * loop until the worker is born.
  */
 static int end_of(void (*decide)(struct run *r))
 {
@@ -156,8 +157,8 @@ static int end_of(void (*decide)(struct run *r))
 				 .on_gone = on_gone};
 	struct run *r = run_new(requestors_of_uid(&requestors, 7), template);
 
-	r->limits.timeout_ms = 3600000;	  /* nothing else ends it */
-	r->limits.cancel_grace_ms = 2000; /* then SIGKILL comes, by itself */
+	r->limits.timeout_ms = 3600000;	  /* no timeout ends the run */
+	r->limits.cancel_grace_ms = 2000; /* then SIGKILL comes by itself */
 	r->limits.cpu_ms = 1000;
 	r->limits.output_bytes = 100;
 	r->limits.memory_bytes = 1 << 20;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* worker_fixture.h - a worker that is us; what happens to its run is written down. */
+/*
+ * worker_fixture.h - the test plays a worker; events of the worker's run are noted.
+ */
 #ifndef TESTS_UNIT_SUPERVISOR_WORKER_WORKER_FIXTURE_H
 #define TESTS_UNIT_SUPERVISOR_WORKER_WORKER_FIXTURE_H
 
@@ -17,7 +19,7 @@
 
 #define NOTES_MAX 4096
 
-/* A worker that is us; what happens to its run is written down as a line. */
+/* The test as worker; each event of the worker's run is noted as a line. */
 extern struct worker_fixture {
 	struct event_base *base;
 	struct requestors all;
@@ -46,7 +48,7 @@ int ask(uint32_t seq, const char *params);
 int call(uint32_t seq, const char *params);
 int reply(uint32_t seq, const char *json);
 
-/* Note the next frame that the worker can read. */
+/* Note the next frame for the worker. */
 void read_one(void);
 
 /* First in main(). */

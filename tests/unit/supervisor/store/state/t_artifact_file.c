@@ -44,7 +44,8 @@ static void test_finish(const char *dir)
 		for (const char *p = sums[i].text; *p != '\0'; p++)
 			is_int(artifact_file_write(b, p, 1), 0,
 			       "a piece is written");
-		ok(has_bytes(dir, strlen(sums[i].text)), "and is in the file");
+		ok(has_bytes(dir, strlen(sums[i].text)),
+		   "the written piece is in the file");
 		path = artifact_file_finish(b, hex);
 		is_str(hex, sums[i].sha256, "the digest is SHA-256 in hex");
 		want = xasprintf("%s/artifacts/tmp/inst_a.", dir);
@@ -52,11 +53,12 @@ static void test_finish(const char *dir)
 		if (path == NULL)
 			continue;
 		ok(strncmp(path, want, strlen(want)) == 0,
-		   "the file is named for its instance");
+		   "the file is named for the instance");
 		ok(stat(path, &st) == 0 &&
 		       st.st_size == (off_t)strlen(sums[i].text),
-		   "and holds what was written");
-		is_int(st.st_mode & 0777, 0600, "for its owner alone");
+		   "the file has the written bytes");
+		is_int(st.st_mode & 0777, 0600,
+		       "the file is readable for the owner alone");
 		unlink(path);
 		free(path);
 		free(want);
@@ -72,10 +74,11 @@ static void test_large(const char *dir)
 	for (int i = 0; i < 64; i++)
 		rc |= artifact_file_write(b, block, sizeof(block));
 	is_int(rc, 0, "4 MiB are written");
-	ok(has_bytes(dir, 64 * sizeof(block)), "and are in the file");
-	ok(!tmp_empty(dir), "while it grows, it is a file");
+	ok(has_bytes(dir, 64 * sizeof(block)),
+	   "the written 4 MiB are in the file");
+	ok(!tmp_empty(dir), "a growing artifact is a temporary file");
 	artifact_file_free(b);
-	ok(tmp_empty(dir), "which goes with the blob");
+	ok(tmp_empty(dir), "freeing the artifact removes the temporary file");
 	artifact_file_free(NULL);
 }
 
@@ -93,14 +96,16 @@ static void test_full(const char *dir)
 	small.rlim_cur = 10000;
 	setrlimit(RLIMIT_FSIZE, &small);
 	is_int(artifact_file_write(b, block, sizeof(block)), 0,
-	       "there is room");
+	       "a write within the limit succeeds");
 	is_int(artifact_file_write(b, block, sizeof(block)), -EFBIG,
-	       "there is none");
+	       "a write beyond the limit fails");
 	setrlimit(RLIMIT_FSIZE, &was);
-	is_int(artifact_file_write(b, block, 1), -EFBIG, "a failure stays");
-	ok(has_bytes(dir, small.rlim_cur), "what there was room for is there");
+	is_int(artifact_file_write(b, block, 1), -EFBIG,
+	       "a failed file stays failed");
+	ok(has_bytes(dir, small.rlim_cur),
+	   "the bytes within the limit are in the file");
 	ok(artifact_file_finish(b, hex) == NULL && errno == EFBIG,
-	   "and cannot be finished");
+	   "a failed file cannot be finished");
 	ok(tmp_empty(dir), "the file is gone");
 }
 

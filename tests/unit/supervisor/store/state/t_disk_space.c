@@ -37,20 +37,22 @@ TEST(bytes)
 
 	c->disk_reserve_bytes = 10 * MIB;
 	is_int(now(c, 10 * MIB, 90000, 0), DISK_SPACE_OK,
-	       "as much as is kept is enough");
+	       "a disk with just the reserve is sufficient");
 	is_int(now(c, 10 * MIB, 90000, 1024), DISK_SPACE_LOW,
-	       "and not enough for more");
+	       "a disk with just the reserve has no room for more");
 	is_int(now(c, 10 * MIB - 1024, 90000, 0), DISK_SPACE_LOW,
-	       "less is little");
+	       "a disk with less than the reserve is low");
 	is_int(now(c, 5 * MIB, 90000, 0), DISK_SPACE_LOW, "down to half of it");
 	is_int(now(c, 5 * MIB - 1024, 90000, 0), DISK_SPACE_SPENT,
 	       "below which no run is started");
 	c->disk_reserve_bytes = 500 * MIB;
 	is_int(now(c, 100 * MIB, 90000, 0), DISK_SPACE_OK,
-	       "no more than a tenth of a disk is kept");
-	is_int(now(c, 99 * MIB, 90000, 0), DISK_SPACE_LOW, "but that is");
+	       "the reserve is at most a tenth of the disk");
+	is_int(now(c, 99 * MIB, 90000, 0), DISK_SPACE_LOW,
+	       "less than a tenth of the disk is low");
 	c->disk_reserve_bytes = 0;
-	is_int(now(c, 0, 0, 0), DISK_SPACE_OK, "of none nothing is said");
+	is_int(now(c, 0, 0, 0), DISK_SPACE_OK,
+	       "without a reserve no disk is low");
 	config_free(c);
 }
 
@@ -63,28 +65,31 @@ TEST(files)
 	is_int(now(c, 500 * MIB, 4096, 0), DISK_SPACE_OK,
 	       "some files can be made there yet");
 	is_int(now(c, 500 * MIB, 4095, 0), DISK_SPACE_LOW,
-	       "few are little, whatever there is of bytes");
-	is_int(now(c, 500 * MIB, 2048, 0), DISK_SPACE_LOW, "down to half");
+	       "a disk with few free files is low");
+	is_int(now(c, 500 * MIB, 2048, 0), DISK_SPACE_LOW,
+	       "half of the reserved files is still low");
 	is_int(now(c, 500 * MIB, 2047, 0), DISK_SPACE_SPENT,
-	       "then none is left");
+	       "less than half of the reserved files is spent");
 	is_int(now(c, 0, 2048, 0), DISK_SPACE_SPENT,
-	       "the worse of both counts");
+	       "the worse verdict of bytes and files counts");
 	disk_space_of_init(&of, c);
-	is_int(disk_space_at(&of, 0), DISK_SPACE_SPENT, "also on a thread");
+	is_int(disk_space_at(&of, 0), DISK_SPACE_SPENT,
+	       "a thread gets the same verdict");
 	disk_space_of_fini(&of);
 	disk.f_files = 1000;
 	disk.f_favail = 100;
 	disk.f_bavail = disk.f_blocks;
 	is_int(disk_space(c, 0), DISK_SPACE_OK,
-	       "no more than a tenth of all files is kept");
+	       "the reserve is at most a tenth of the files");
 	disk.f_favail = 99;
-	is_int(disk_space(c, 0), DISK_SPACE_LOW, "but that is");
+	is_int(disk_space(c, 0), DISK_SPACE_LOW,
+	       "less than a tenth of the files is low");
 	disk.f_files = disk.f_favail = 0;
 	is_int(disk_space(c, 0), DISK_SPACE_OK,
-	       "a disk that counts no files has room for them");
+	       "a disk which counts no files has room for files");
 	rc = -1;
 	is_int(disk_space(c, 1 << 30), DISK_SPACE_OK,
-	       "where nobody can say there is room");
+	       "a disk without known figures has room");
 	rc = 0;
 	config_free(c);
 }

@@ -43,18 +43,22 @@ TEST(made)
 	int entries = 0;
 
 	is_int(seal_key_load(first, below, errmsg, sizeof(errmsg)), 0,
-	       "a key is made, and the folders for it");
-	ok(memcmp(first, none, sizeof(none)) != 0, "it is no row of zeros");
+	       "a key and its folders are made");
+	ok(memcmp(first, none, sizeof(none)) != 0,
+	   "a new key is not all zeros");
 	file = xasprintf("%s/" SEAL_KEY_FILE, below);
-	ok(stat(file, &st) == 0, "it is in the file");
-	is_int(st.st_mode & 07777, 0600, "which its owner alone can read");
-	is_int(st.st_size, SEAL_KEY_BYTES, "as so many bytes");
+	ok(stat(file, &st) == 0, "a new key is in the file");
+	is_int(st.st_mode & 07777, 0600,
+	       "the key's file is readable for the owner alone");
+	is_int(st.st_size, SEAL_KEY_BYTES,
+	       "the key's file has the length of a key");
 	state_file_each(below, count, &entries);
-	is_int(entries, 1, "and nothing is left beside it");
+	is_int(entries, 1, "no other file is left beside the key");
 	is_int(seal_key_load(again, below, errmsg, sizeof(errmsg)), 0,
-	       "it is read");
-	ok(memcmp(first, again, sizeof(first)) == 0, "as it was");
-	is_str(errmsg, "", "and nothing is said");
+	       "an existing key is read");
+	ok(memcmp(first, again, sizeof(first)) == 0,
+	   "a key read again is the same");
+	is_str(errmsg, "", "reading a key leaves no error text");
 	unlink(file);
 	rmdir(below);
 	strrchr(below, '/')[0] = '\0';
@@ -65,7 +69,7 @@ TEST(made)
 
 #define AT_ONCE 16
 
-/* Waits for TO_GO's end, and gives FROM the key that it has. */
+/* Wait for the end of TO_GO, and write the loaded key to FROM. */
 static void child(int to_go, int from)
 {
 	unsigned char key[SEAL_KEY_BYTES];
@@ -102,18 +106,19 @@ TEST(at_once)
 	close(out[0]);
 	while (wait(&status) > 0)
 		good += status == 0;
-	is_int(good, AT_ONCE, "many start at once");
+	is_int(good, AT_ONCE, "many processes load a key at once");
 	for (size_t i = 1; i < got / SEAL_KEY_BYTES; i++)
 		same += memcmp(keys[0], keys[i], SEAL_KEY_BYTES) == 0;
-	is_int(same, AT_ONCE - 1, "and have the same key");
+	is_int(same, AT_ONCE - 1,
+	       "processes starting at once have the same key");
 	state_file_each(state, count, &entries);
-	is_int(entries, 1, "of one file");
+	is_int(entries, 1, "processes starting at once leave one file");
 	unlink(path);
 }
 
 #define KEY "0123456789abcdef0123456789abcdef"
 
-/* What is there is not used, not changed, and told. */
+/* A bad file is neither used nor changed, and is reported. */
 static void check_refused(const char *says, const char *name)
 {
 	unsigned char a[SEAL_KEY_BYTES], b[SEAL_KEY_BYTES];

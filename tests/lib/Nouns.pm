@@ -104,6 +104,23 @@ sub faults {
 	return @faults;
 }
 
+# A string at the end of a call which continues the name of the test before: with "and" or
+# a pronoun at the beginning, after blanks or dots.
+my $CONTINUED = qr/[(,]\s*(["'])((?:\s|\.\.\.|\xe2\x80\xa6)*(?:and|but|or|nor|it|its|they|them|their|which|whose|whom)\b(?:(?!\1)[^\\\n]|\\.)*)\1\)/;
+
+# The names of tests in TEXT which continue the name before, so that a failure alone says
+# nothing.
+sub continued {
+	my ($text) = @_;
+	my @names;
+
+	push @names, $2 while $text =~ /$CONTINUED/g;
+	return @names;
+}
+
+# The files with tests.
+sub test_files { return grep { m{^tests/(?:unit|system|lib)/.*\.(?:c|h|t|pm)$} } files() }
+
 sub slurp {
 	my ($file) = @_;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# one_machine.t - a server on a single machine needs no code for several machines: tests of
+# The test one_machine.t: a server on a single machine needs no code for several machines: tests of
 # runs, tasks and questions pass with a paddockd linked without supervisor/cluster/,
 # store/postgres/ and store/import/ (tests/tools/one_machine.c). The command
 # make check-one-machine runs all tests which need none of the three folders.

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Many calls that wait for one run: each is answered, also when the server ends; few are told
-# of what it logs, and a requestor has so many calls under way, on all connections together.
+# Many calls which wait for the same run: each call is answered, also when the server ends;
+# few calls get the run's log and progress, and the open calls of a requestor, on all
+# connections together, have a bound.
 use lib 'tests/lib';
 use Paddock;
 use Daemon;
@@ -13,7 +14,7 @@ my %templates = (
 	says => lua('run.log("info", "said") run.progress(1, 2) return {n = 1}'),
 );
 
-# N calls for one run of TEMPLATE, all in one write; their ids.
+# Send N calls for the same run of TEMPLATE in a single write; returns the ids of the calls.
 sub await_one {
 	my ($c, $n, $template, $inputs, $name) = @_;
 	my @ids = map { "$name$_" } 1 .. $n;
@@ -24,7 +25,7 @@ sub await_one {
 	return @ids;
 }
 
-# How many of the calls IDS are answered as WANT says.
+# The number of calls among IDS whose run has the status WANT.
 sub ended { my ($c, $want, @ids) = @_; return scalar grep { (($c->result($_)->{view} // {})->{status} // '') eq $want } @ids }
 
 {
@@ -39,9 +40,9 @@ sub ended { my ($c, $want, @ids) = @_; return scalar grep { (($c->result($_)->{v
 	$c->call('ping');
 	my @said = grep { $_->{method} eq 'notifications/message' && $_->{params}{data} eq 'said' } @{$c->{notes}};
 	my %heard = map { $_->{params}{progressToken} => 1 } grep { $_->{method} eq 'notifications/progress' } @{$c->{notes}};
-	is(scalar @said, $TOLD, "what it logs is told $TOLD times");
-	is(scalar keys %heard, $TOLD, '…and how far it is to as many');
-	is(ended($c, 'succeeded', await_one($c, $MANY, 'says', {}, 'b')), $MANY, '…and all who come later');
+	is(scalar @said, $TOLD, "a log line of the run is told $TOLD times");
+	is(scalar keys %heard, $TOLD, "the progress of the run is told to $TOLD calls");
+	is(ended($c, 'succeeded', await_one($c, $MANY, 'says', {}, 'b')), $MANY, "$MANY later calls for the ended run are answered");
 	$s->stop;
 }
 
@@ -68,7 +69,7 @@ sub ended { my ($c, $want, @ids) = @_; return scalar grep { (($c->result($_)->{v
 	like($c[2]->call('ping')->{error}{message} // '', qr/^$MOST requests of yours are under way on all connections together/,
 	     "one more than $MOST on all connections is refused");
 	$c[0]->notify('notifications/cancelled', {requestId => 'c0-1'});
-	ok(until_true('room', sub { $c[2]->call('ping')->{result} }), '…until one of these ends');
+	ok(until_true('room', sub { $c[2]->call('ping')->{result} }), 'a call is accepted again after the end of another call');
 	$s->stop;
 }
 done_testing;

@@ -235,7 +235,7 @@ TEST(becomes_a_task)
 	is_int(r->task.form, STORE_TASK_VIEW,
 	       "a task has the form of its wish");
 	ok(unrecorded == NULL, "a task that was recorded has no fault");
-	r->remote.place = RUN_QUEUE;
+	r->remote.place = RUN_REMOTE;
 	runs_make_task(server.context.runs, r, &wish);
 	is_int(notices[NOTICE_TASK], 2,
 	       "another server's run is no task at once");

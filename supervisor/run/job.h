@@ -40,6 +40,8 @@ struct job {
 	bool beginning;
 	struct worker *worker; /* the living worker, or NULL; owns itself */
 	struct parking parked;
+	/* a client has the run's id as its answer, and may ask for the result */
+	bool has_handle;
 	/*
 	 * owned: artifacts among the input files, in use until the end:
 	 * runs_files_hold()

@@ -286,7 +286,8 @@ void run_free(struct run *r)
 
 bool run_is_unwanted(const struct run *r)
 {
-	return !r->task.told && TAILQ_EMPTY(&r->waiters) && !r->job.parked.is &&
+	return !r->task.told && !r->job.has_handle &&
+	       TAILQ_EMPTY(&r->waiters) && !r->job.parked.is &&
 	       r->remote.n_waiting == 0 && !r->remote.visited;
 }
 

@@ -378,8 +378,8 @@ static inline bool run_is_of_others(const struct run *r)
 }
 
 /*
- * Is R no task, without a waiter, and without a client that may come back with
- * answers?
+ * Is R no task, without a waiter, and without a client that has its handle or
+ * may come back with answers?
  */
 bool run_is_unwanted(const struct run *r);
 

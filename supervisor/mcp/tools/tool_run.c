@@ -153,6 +153,7 @@ static void answer_handle(struct request *c, struct run *r)
 	const struct tool_run_args *ask = c->state;
 	struct json_object *v = run_json_handle(r);
 
+	r->job.has_handle = true;
 	if (ask->deduplicated)
 		tool_run_deduplicated(v);
 	response_tool_result_noted(c, v, note_of(c));

@@ -119,6 +119,22 @@ TEST(repeated_call_that_is_cancelled)
 	end();
 }
 
+TEST(cancelled_call_beside_a_handle)
+{
+	unsigned two;
+
+	begin(NULL);
+	client_wait(&ada, call(&ada, "sum", "{}", "async"));
+	two = call(&ada, "sum", "{}", "sync");
+	client_cancel(&ada, two);
+	server_settle();
+	ok(server_run() != NULL && !run_terminal(server_run()) &&
+	       server_run()->state != RUN_CANCELLING,
+	   "a repeated call that is cancelled leaves the run to the handle");
+	server_run_end(server_run(), "{\"n\":3}");
+	end();
+}
+
 TEST(ended_run)
 {
 	struct json_object *first, *again;

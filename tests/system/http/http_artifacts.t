@@ -50,6 +50,9 @@ $conn->request('GET', "/artifacts/$id", \%ADA);
 is($conn->head, 200, '…alone: what comes next is the next answer');
 is($conn->body, $bytes, '…which has a body');
 $conn->hang_up;
+my $edges = put('x', {}, '/artifacts?name=azAZ09.-_%60%7B%40%5B%3A')->{json}{artifactId};
+
+is(get($edges)->{headers}{'content-disposition'}, "attachment; filename*=UTF-8''azAZ09.-_%60%7B%40%5B%3A", 'letters, digits and . - _ of a name stand as they are in its header, and all else is encoded');
 my $empty = put('', {'Content-Length' => 0})->{json};
 
 is($empty->{bytes}, 0, 'an empty one');

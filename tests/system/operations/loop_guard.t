@@ -9,6 +9,7 @@ use lib 'tests/lib';
 use File::Copy qw(copy);
 use File::Temp qw(tempdir);
 use Paddock;
+use POSIX qw(WNOHANG);
 
 my @TESTS = map { "tests/system/$_.t" } qw(
 	http/http http/http_listen http/http_ready http/http_artifacts
@@ -35,6 +36,21 @@ if ($owner && !kill 0 => $owner) {
 mkdir $reports or plan(skip_all => "make check-guard goes on: $reports is there");
 chmod 01777, $reports;
 write_file("$reports/calls-alone", "$$\n");
+
+# The watch itself: a server whose loop accesses a file is ended, and the place is reported.
+{
+	my $state = tempdir('paddock-guarded.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+	write_file("$reports/probe", '');
+	my $pid = open my $to, '|-', "$build/paddockd", '--stdio', '--state-dir', $state, '--templates', $state, '--log-file', "$state/log"
+	    or die "paddockd: $!\n";
+	my $ended = until_true('the end of a server whose loop accesses a file', sub { waitpid($pid, WNOHANG) == $pid });
+	is($ended ? $? & 127 : 'none', 6, 'a server whose loop accesses a file is aborted');
+	like(join('', map { read_file($_) } glob "$reports/report.*"), qr/^loop_guard: access on the loop: /, 'the access of the loop is reported');
+	unlink "$reports/probe", glob "$reports/report.*";
+	kill KILL => $pid if !$ended;
+	close $to;
+}
 
 local $ENV{PADDOCK_BUILD} = $build;
 for my $test (@TESTS) {

@@ -69,7 +69,7 @@ static bool is_shared_lock(char *line)
 
 	if (field == NULL || strcmp(field, "lock:") != 0)
 		return false;
-	for (int i = 1; i < DEVICE_FIELD && field != NULL; i++)
+	for (int i = 0; i < DEVICE_FIELD && field != NULL; i++)
 		field = strtok_r(NULL, " \t", &save);
 	if (field == NULL)
 		return false;

@@ -251,7 +251,7 @@ SKIP: {
 	is(scalar(groups($group)), 0, 'no group is left') or left_in($group);
 
 	my $k = Paddock->new(templates => \%templates)->greeted;
-	$group = group_of($k);
+	until_true('the zygote in its group', sub { defined($group = group_of($k)) });
 	ok(until_true('the group', sub { groups($group) }), 'while a server lives it has one');
 	$k->kill9;
 	ok(until_true('the keeper', sub { !groups($group) }) || !groups($group),
@@ -259,7 +259,7 @@ SKIP: {
 
 	$k = Paddock->new(templates => \%templates);
 	$k->init;
-	$group = group_of($k);
+	until_true('the zygote in its group', sub { defined($group = group_of($k)) });
 	kill KILL => grep { (Paddock::stat_of($_)->{comm} // '') eq 'paddock-keeper' }
 	    Paddock::children_of($k->{pid});
 	$k->kill9;

@@ -111,6 +111,8 @@ static void look_at_file(struct look *l, const char *path, long n)
 	l->left--;
 	if (fd >= 0)
 		close(fd);
+	while (got > 0 && text[got - 1] != '\n')
+		got--; /* part of a line, whose device may be cut off */
 	text[got > 0 ? got : 0] = '\0';
 	for (line = strtok_r(text, "\n", &save); line != NULL;
 	     line = strtok_r(NULL, "\n", &save))

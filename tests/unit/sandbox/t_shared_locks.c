@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* t_shared_locks.c - locks on shared inodes, in a /proc that the test writes itself. */
+/* t_shared_locks.c - locks on shared inodes, in a folder with the layout of /proc. */
 #include "sandbox/shared_locks.h"
 
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 
 #include "tests/unit/tap.h"
 
-#define CALLS 512 /* that are judged before all descriptors are examined */
+#define CALLS                                                                  \
+	512 /* number of judged calls between two looks at all descriptors */
 
 static char top[] = "/tmp/paddock-locks.XXXXXX";
 static int proc, anon;
@@ -24,7 +25,7 @@ static void folder(const char *path)
 		abort();
 }
 
-/* Write fdinfo of descriptor 3, which has one lock on an inode of DEV. */
+/* Write the fdinfo of descriptor 3 with one lock on an inode of DEV. */
 static void lock_on(dev_t dev)
 {
 	int fd = openat(proc, "2/task/2/fdinfo/3", O_WRONLY | O_CREAT | O_TRUNC,
@@ -39,12 +40,31 @@ static void lock_on(dev_t dev)
 	close(fd);
 }
 
-/* Judge calls until one is not SHARED_LOCKS_NONE, at most N. */
+/*
+ * Write the fdinfo of descriptor 3 with a lock on a device whose number begins with the
+ * number of DEV. The first READ bytes of the file end behind DEV.
+ */
+static void lock_cut_off(dev_t dev, size_t read)
+{
+	int fd = openat(proc, "2/task/2/fdinfo/3", O_WRONLY | O_CREAT | O_TRUNC,
+			0600);
+	char line[128];
+	int n = snprintf(line, sizeof(line),
+			 "lock:\t1: OFDLCK  ADVISORY  READ -1 %02x:%x",
+			 major(dev), minor(dev));
+
+	if (fd < 0)
+		abort();
+	dprintf(fd, "pos:%0*d\n%s5:1044 0 0\n", (int)read - n - 5, 0, line);
+	close(fd);
+}
+
+/* Judge at most N calls, up to the first result but SHARED_LOCKS_NONE. */
 static enum shared_locks judge(int n)
 {
 	enum shared_locks seen = SHARED_LOCKS_NONE;
 
-	/* descriptor 9 is not open, so each call by itself may go on */
+	/* descriptor 9 is closed, so a call is allowed without a look */
 	while (seen == SHARED_LOCKS_NONE && n-- > 0)
 		seen = shared_locks_judge(proc, 2, 9, anon);
 	return seen;
@@ -66,6 +86,9 @@ static void examined_descriptors(void)
 	lock_on(makedev(0x7f, 0x7f));
 	is_int(judge(2 * CALLS), SHARED_LOCKS_NONE,
 	       "a lock on an inode of the program's own is no shared lock");
+	lock_cut_off(st.st_dev, 2047);
+	is_int(judge(2 * CALLS), SHARED_LOCKS_NONE,
+	       "a line of fdinfo that is read in part is no shared lock");
 	lock_on(st.st_dev);
 	is_int(judge(CALLS + 1), SHARED_LOCKS_FOUND,
 	       "a lock on the inode of eventfds is found within 513 calls");

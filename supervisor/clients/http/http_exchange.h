@@ -48,7 +48,7 @@ enum http_exchange_event {
 	EXCHANGE_ON_EVENTS
 };
 
-/* What differs between the eras. */
+/* The differences between the eras. */
 struct http_exchange_ops {
 	/* X is closed: free X, now or soon. */
 	void (*closed)(struct http_exchange *x);

@@ -8,6 +8,20 @@
 
 char inputs[1 << 16];
 
+void tell_end(int n, int most)
+{
+	printf("{\"errno\":\"%s\",\"bounded\":%s}",
+	       errno == 0 ? "0" : strerrorname_np(errno),
+	       n > 0 && n <= most ? "true" : "false");
+}
+
+void *thread_rest(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
 void tell_errno(bool failed)
 {
 	printf("{\"errno\":\"%s\"}", failed ? strerrorname_np(errno) : "0");
@@ -40,8 +54,9 @@ static char *wanted(void)
 int main(void)
 {
 	static const struct attack *const all[] = {
-	    resource_attacks, escape_attacks,  leak_attacks,   signal_attacks,
-	    shared_attacks,   counter_attacks, record_attacks, held_attacks};
+	    resource_attacks, escape_attacks, leak_attacks,
+	    signal_attacks,   shared_attacks, counter_attacks,
+	    record_attacks,   memory_attacks, held_attacks};
 	const char *name = wanted();
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -18,12 +18,16 @@ struct attack {
 /* A NULL name ends each list. */
 extern const struct attack resource_attacks[], escape_attacks[], leak_attacks[],
     signal_attacks[], shared_attacks[], counter_attacks[], record_attacks[],
-    held_attacks[];
+    memory_attacks[], held_attacks[];
 
 extern char inputs[1 << 16]; /* the inputs as received, NUL-terminated */
 
 /* {"errno":"NAME"}: errno if FAILED, else "0". */
 void tell_errno(bool failed);
+/* {"errno":"NAME","bounded":BOOL}: errno, and whether N is from 1 to MOST. */
+void tell_end(int n, int most);
+/* The code of a thread that waits for ever. */
+void *thread_rest(void *arg);
 /* On descriptor 3. */
 void tell_progress(const char *message);
 

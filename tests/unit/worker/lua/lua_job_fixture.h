@@ -65,7 +65,7 @@ struct usual {
 
 extern const struct usual usual;
 
-/* One worker, and its messages. */
+/* A worker and the messages of the worker. */
 struct heard {
 	struct buf line;
 	struct buf body; /* of the message under way */

@@ -68,8 +68,9 @@ export async function aborting() {
 
 		abort.abort();
 		await rejection(call, `${client.name}: an aborted call is rejected`);
-		if (client.silent)
-			await client.call('cancel_task_run', {runId: (await running(client))[0].runId});
+		if (client.silent) // unless the end of the connection ended the run
+			for (const {runId} of await running(client))
+				await client.call('cancel_task_run', {runId});
 		ok(await until('its run to end', async () => !(await running(client)).length),
 			`${client.name}: and its run ends`);
 	});

@@ -20,7 +20,7 @@ my %page = (
     'never ends' => 'for (;;);',
 );
 my @names = sort keys %page;
-my $site = Site->new(map { "<!DOCTYPE html><p>$_</p><script>setTimeout(() => { $page{$_} }, 100)</script>" } @names);
+my $site = Site->new(map { "<!DOCTYPE html><p>$_</p><script>onload = () => setTimeout(() => { $page{$_} }, 100)</script>" } @names);
 my $log = Paddock::fresh_root() . '/log';
 my $broker = Broker->new(log => $log);
 my $modest = $broker->as(requestor => 'modest');
@@ -29,7 +29,7 @@ my $tab = $modest->do('create_tab', {url => $site->url('/form.html')})->{tabId};
 for my $i (0 .. $#names) {
 	my $greedy = $broker->as(requestor => 'greedy');
 	my $quiet = $greedy->do('create_tab', {url => $site->url('/form.html')});
-	my $its = $greedy->do('create_tab', {url => $site->url("/page/$i"), timeoutMs => 1000});
+	my $its = $greedy->do('create_tab', {url => $site->url("/page/$i"), timeoutMs => 60_000});
 	my $waits = $greedy->begin('wait', {tabId => $its->{tabId}, text => 'never there', timeoutMs => 2000}, 900_000);
 	my $minute = $greedy->begin('wait', {tabId => $quiet->{tabId}, text => 'never there', timeoutMs => 60_000}, 900_000);
 	my @told = map { $modest->refused('get_page_info', {tabId => $tab}, 900_000)->{code} } 1 .. 20;

@@ -209,19 +209,20 @@ static void test_log_lines(const char *path)
 		  "no control character passes");
 	is_logged(path, "caf\xC3\xA9",
 		  "level=info part=test msg=\"caf\xC3\xA9\"\n", "UTF-8 passes");
-	is_logged(path,
-		  "a\xC2\x9B"
-		  "31m\xE2\x80\xAE"
-		  "b\xF3\xA0\x81\x81\xFF",
-		  "level=info part=test msg=\"a?31m?b??\"\n",
-		  "nor C1, nor what turns or hides, nor what is no UTF-8");
+	is_logged(
+	    path,
+	    "a\xC2\x9B"
+	    "31m\xE2\x80\xAE"
+	    "b\xF3\xA0\x81\x81\xFF",
+	    "level=info part=test msg=\"a?31m?b??\"\n",
+	    "no control character of C1, no direction mark, no invisible one and no invalid UTF-8 passes");
 	is_logged(path, "%s%n%d", "level=info part=test msg=\"%s%n%d\"\n",
 		  "a value is no format");
 	is_logged(path, "a\" status=\"forged",
 		  "level=info part=test msg=\"a\\\" status=\\\"forged\"\n",
 		  "a quote ends no value");
 	is_logged(path, "C:\\", "level=info part=test msg=\"C:\\\\\"\n",
-		  "nor does a backslash escape what does");
+		  "a backslash escapes no quote");
 }
 
 static void test_log_formats(const char *path)

@@ -179,8 +179,7 @@ static void put_action(struct buf *b, uint32_t action)
 static void put_actions(struct buf *b, const struct walk *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
-		if (i > 0)
-			buf_add_str(b, " or ");
+		buf_add_str(b, i > 0 ? " or " : "");
 		put_action(b, w->actions[i]);
 	}
 }

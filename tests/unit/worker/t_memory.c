@@ -190,8 +190,8 @@ int main(void)
 {
 	if (SANITIZED) {
 		skip("under a sanitizer",
-		     "it guards what is between constants");
-		skip("under a sanitizer", "its heap is another one");
+		     "a sanitizer guards what is between constants");
+		skip("under a sanitizer", "a sanitizer has another heap");
 	} else {
 		test_text();
 		test_heap();

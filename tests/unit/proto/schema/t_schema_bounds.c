@@ -163,10 +163,11 @@ TEST(time_bounds)
 	bound("{\"pattern\":\"(?:(?=\\\\s*)\\\\s)*y\"}", w, "too long to match",
 	      "also in a lookahead, where PCRE2 does not count");
 	bound("{\"pattern\":\"(\\\\s*)\\\\1y\"}", w, "too long to match",
-	      "or in a backreference");
+	      "backtracking in a backreference is stopped");
 	bound("{\"patternProperties\":{\"^(\\\\w+)+$\":true}}",
 	      (list = parse("{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\":1}")),
-	      "too long to match", "and for a member's name");
+	      "too long to match",
+	      "backtracking in a member's name is stopped");
 	json_object_put(list);
 	json_object_put(v);
 	json_object_put(w);
@@ -192,7 +193,7 @@ TEST(size_bounds)
 	bound("{\"items\":{\"$ref\":\"#\"}}", deep, "in each other",
 	      "a value that is too deep is stopped");
 	bound("{\"not\":{\"items\":{\"$ref\":\"#\"}}}", deep, "in each other",
-	      "and does not pass for not passing");
+	      "a negated value that is too deep does not pass");
 	bound("{\"uniqueItems\":true}", twins, "deeper than",
 	      "values too deep to compare are not compared");
 	json_object_put(cube);

@@ -302,7 +302,7 @@ TEST(failures)
 	ask("b", "navigate", "{}");
 	send_all();
 	ask("c", "navigate", "{}");
-	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "the browser has ended");
 	is_str(told(), "a PAGE_CRASHED;b PAGE_CRASHED;",
 	       "sent calls fail with the program");
 	is_int(calls.n, 1, "the unsent call stays");
@@ -326,13 +326,13 @@ TEST(failures)
 	ask("f", "navigate", "{}")->done = forget_other;
 	other = ask("g", "navigate", "{}");
 	send_all();
-	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "the browser has ended");
 	is_str(told(), "f PAGE_CRASHED;",
 	       "a call forgotten meanwhile gets no answer");
 
 	ask("i", "navigate", "{}");
 	ask("j", "cancel", "{}")->done = NULL;
-	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "the browser has ended");
 	is_int(calls.n, 1, "a forgotten call does not go to the next program");
 	browser_rpc_fail_out(&calls, "BROWSER_UNAVAILABLE", "none");
 	is_str(told(), "i BROWSER_UNAVAILABLE;",
@@ -341,7 +341,7 @@ TEST(failures)
 	ask("h", "navigate", "{}");
 	send_all();
 	hear_answer(calls.last_seq, true, 10, "{", 1);
-	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "it has ended");
+	browser_rpc_fail_begun(&calls, "PAGE_CRASHED", "the browser has ended");
 	browser_rpc_begin(&calls);
 	is_int(hear_chunk("}", 1), -EPROTO,
 	       "half an answer ends with the program");

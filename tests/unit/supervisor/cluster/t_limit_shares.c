@@ -54,7 +54,7 @@ TEST(places)
 	waiting();
 	waiting();
 	need();
-	is_int(q->lane.share, 4, "but no more than the limit is");
+	is_int(q->lane.share, 4, "a share is no larger than the limit");
 	sched_remove(&it.ctx.runs->sched, &r->job.queued);
 	sched_remove(&it.ctx.runs->sched, &other->job.queued);
 	need();
@@ -77,7 +77,8 @@ TEST(given_back)
 	is_int(q->lane.share, 0,
 	       "what is given back is used no more before that is known");
 	answered();
-	is_int(q->lane.share, 0, "nor after it");
+	is_int(q->lane.share, 0,
+	       "a share that was given back stays unused after the answer");
 	end();
 }
 
@@ -90,7 +91,8 @@ TEST(cpu)
 	clock_skip(60000);
 	need();
 	is_int(q->share.untold_ms, 0, "CPU time that was used is told");
-	is_int(q->share.cpu_ms, 0, "and is no other's");
+	is_int(q->share.cpu_ms, 0,
+	       "reported CPU time is counted for no other requestor");
 	before = q->share.asked_ms;
 	need();
 	is_int(q->share.asked_ms, before, "nothing is asked without need");
@@ -99,8 +101,8 @@ TEST(cpu)
 	is_int(q->share.asked_ms, before, "however late it is");
 	q->share.calls = 1;
 	need();
-	ok(q->share.asked_ms > before, "but a call that came is told in time");
-	is_int(q->share.calls, 0, "and counted from then on");
+	ok(q->share.asked_ms > before, "a new call is reported in time");
+	is_int(q->share.calls, 0, "calls are counted anew after a report");
 	end();
 }
 
@@ -128,7 +130,7 @@ TEST(rejoined)
 	limit_shares_need(it.ctx.runs, q);
 	is_int(q->lane.share, 0, "is another's once we have another name");
 	answered();
-	is_int(q->lane.share, 2, "and is given anew");
+	is_int(q->lane.share, 2, "a server with a new name gets a share anew");
 	end();
 }
 

@@ -29,7 +29,8 @@ TEST(log_elsewhere)
 	remote_row_tell_log(r, "09:00 warning first\n");
 	is_int((long long)lines, 1, "a line of another server's is told");
 	remote_row_tell_log(r, "09:00 warning first\n09:01 error second\n");
-	is_int((long long)lines, 2, "and at the next look what is new alone");
+	is_int((long long)lines, 2,
+	       "of a longer log only the new line is reported");
 	run_watch_del(&w);
 	run_free(r);
 }
@@ -62,10 +63,12 @@ TEST(end_elsewhere)
 	    "\"details\":{\"limit\":1}}}";
 	struct run *r = ended_elsewhere(RUN_RUNNING, STORE_FAILED, failed);
 
-	is_str(run_state_name(r->state), "failed", "it failed elsewhere");
+	is_str(run_state_name(r->state), "failed",
+	       "a run whose row has failed is failed");
 	is_str(r->error.code, "RUN_TIMEOUT", "by that error");
 	is_str(r->error.message, "late", "with its message");
-	ok(r->error.details != NULL, "and details");
+	ok(r->error.details != NULL,
+	   "a run whose row has failed has the details of the row's error");
 	run_free(r);
 	r = ended_elsewhere(RUN_RUNNING, STORE_FAILED, "{}");
 	is_str(r->error.code, "EXECUTION_ERROR",
@@ -75,20 +78,24 @@ TEST(end_elsewhere)
 	r = ended_elsewhere(RUN_AWAITING_INPUT, STORE_SUCCEEDED, failed);
 	is_str(run_state_name(r->state), "succeeded",
 	       "one that was asking has succeeded");
-	is_str(r->error.code, NULL, "which is no error");
+	is_str(r->error.code, NULL,
+	       "a run whose row has succeeded has no error");
 	run_free(r);
 	r = ended_elsewhere(RUN_RUNNING, STORE_PARTIAL_SUCCESS, failed);
-	is_str(run_state_name(r->state), "partial_success", "or in part");
-	is_str(r->error.code, NULL, "which is none either");
+	is_str(run_state_name(r->state), "partial_success",
+	       "a run whose row has succeeded in part is a partial success");
+	is_str(r->error.code, NULL, "a partial success has no error");
 	run_free(r);
 	r = ended_elsewhere(RUN_QUEUED, STORE_CANCELED,
 			    "{\"error\":{\"errorCode\":\"RUN_CANCELED\"}}");
 	is_str(run_state_name(r->state), "canceled",
 	       "one that waited was cancelled");
-	is_str(r->error.code, "RUN_CANCELED", "and says so");
+	is_str(r->error.code, "RUN_CANCELED",
+	       "a run whose row was cancelled has the row's error code");
 	run_free(r);
 	r = ended_elsewhere(RUN_RUNNING, STORE_CANCELED, "{}");
-	is_str(run_state_name(r->state), "canceled", "or one that ran");
+	is_str(run_state_name(r->state), "canceled",
+	       "a running run whose row was cancelled is cancelled");
 	run_free(r);
 }
 
@@ -126,14 +133,16 @@ TEST(heard)
 	   "a row names the guests that its run has heard");
 	ok(!remote_row_heard(&row, "guest_c") &&
 	       !remote_row_heard(&row, "guest"),
-	   "and no other guest");
+	   "a row names no guest that its run has not heard");
 	row.options = "{\"roundsUsed\":-1}";
 	ok(!remote_row_heard(&row, "guest_a"),
 	   "a row without names says of no guest that it was heard");
 	row.options = "no JSON";
-	ok(!remote_row_heard(&row, "guest_a"), "nor does a broken row");
+	ok(!remote_row_heard(&row, "guest_a"),
+	   "a broken row names no guest as heard");
 	row.options = NULL;
-	ok(!remote_row_heard(&row, "guest_a"), "nor one without options");
+	ok(!remote_row_heard(&row, "guest_a"),
+	   "a row without options names no guest as heard");
 }
 
 TEST(state)
@@ -167,7 +176,8 @@ TEST(reply)
 	ok(remote_row_is_reply(&row),
 	   "a row says whether its result is a reply");
 	row.options = "{\"reply\":false}";
-	ok(!remote_row_is_reply(&row), "or not");
+	ok(!remote_row_is_reply(&row),
+	   "a row says that its result is no reply");
 	row.options = NULL;
 	ok(!remote_row_is_reply(&row), "as without options");
 }

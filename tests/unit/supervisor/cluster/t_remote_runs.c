@@ -30,7 +30,7 @@ static void test_task_given_back(void)
 	   "a run that waits for others again is forgotten here");
 	answered();
 	ok(runs_by_id(it.ctx.runs, id) == NULL,
-	   "and what is said of its row later is nobody's");
+	   "a later answer on the row of a forgotten run is ignored");
 	end();
 }
 
@@ -52,7 +52,7 @@ static void test_asked_elsewhere(void)
 	       "a run that asked its client at a server that died is tried "
 	       "again");
 	is_int((int)run_attempts(r), 1, "after an attempt");
-	is_str(r->error.code, NULL, "and has not failed");
+	is_str(r->error.code, NULL, "a run that is tried again has no error");
 	end();
 }
 
@@ -74,7 +74,8 @@ static void test_visited(void)
 	   "a run of another is known while somebody may write to its owner");
 	LIST_INIT(&r->remote.proxied);
 	event_base_loop(it.ctx.base, EVLOOP_ONCE);
-	ok(runs_by_id(it.ctx.runs, row.id) == NULL, "and no longer");
+	ok(runs_by_id(it.ctx.runs, row.id) == NULL,
+	   "a remote run without writers is forgotten");
 	end();
 }
 

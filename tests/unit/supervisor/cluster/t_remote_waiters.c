@@ -284,7 +284,7 @@ TEST(told)
 	is_told("guest_again", "{\"used\":true}", "for who comes after it");
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
-		"its own letter may come twice");
+		"a guest that sends a letter twice waits");
 	is_int(it.r->remote.n_waiting, 2, "a repeated letter counts once");
 	is_str(json_object_to_json_string_ext(it.r->remote.heard,
 					      JSON_C_TO_STRING_PLAIN),

@@ -126,7 +126,7 @@ static void check_refused(void)
 		 "{\"event\":\"refused\",\"requestor\":\"uid:1000\","
 		 "\"id\":\"%s\",\"errorCode\":\"X\"}",
 		 longest);
-	is_entry(want, "and what is too long for a name");
+	is_entry(want, "a name that is too long is left out");
 	audit_refused(&alice, "a\n{\"event\":\"run_created\"}", "\"\x7f\x1b[2J",
 		      "X");
 	is_entry("{\"event\":\"refused\",\"requestor\":\"uid:1000\","
@@ -149,21 +149,22 @@ static void check_files(void)
 	is_int(audit_open(path), 0, "a file is made");
 	umask(old);
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0640,
-	   "which not everybody reads");
+	   "the audit file is not readable by everybody");
 	audit_refused(&alice, NULL, NULL, "ONE");
-	is_int(rename(path, rotated), 0, "it is renamed");
+	is_int(rename(path, rotated), 0, "the audit file can be renamed");
 	audit_refused(&alice, NULL, NULL, "TWO");
 	is_int(access(path, F_OK), -1,
 	       "until it is reopened the old one is used");
 	is_int(audit_open(nowhere), -ENOENT,
 	       "a file that cannot be is an error");
 	audit_refused(&alice, NULL, NULL, "THREE");
-	is_int(access(path, F_OK), -1, "and the old one still in use");
-	is_int(audit_open(path), 0, "it is made anew");
+	is_int(access(path, F_OK), -1,
+	       "the old audit file stays in use when reopening fails");
+	is_int(audit_open(path), 0, "the audit file is made anew");
 	audit_refused(&alice, NULL, NULL, "FOUR");
 	text = taken();
 	ok(strstr(text, "FOUR") != NULL && strstr(text, "THREE") == NULL,
-	   "and takes what comes from then on");
+	   "a reopened audit file takes what comes from then on");
 	free(text);
 	is_int(rename(rotated, path), 0, "the old one");
 	text = taken();
@@ -214,7 +215,7 @@ int main(void)
 	check_runs();
 	check_refused();
 	check_escaped();
-	is_int(audit_open(NULL), 0, "it can be ended");
+	is_int(audit_open(NULL), 0, "the audit can be ended");
 	audit_refused(&alice, NULL, NULL, "LATE");
 	text = taken();
 	is_str(text, "", "then nothing is written");

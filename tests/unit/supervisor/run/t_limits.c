@@ -89,7 +89,7 @@ static void said_by_operator(void)
 	is_int(r.limits.memory_bytes, 1 << 30,
 	       "the operator gives a template more than its manifest");
 	is_int(r.limits.timeout_ms, 500,
-	       "and what is not said is as the manifest says");
+	       "a limit that the operator does not set is the manifest's");
 	over->name[0] = 'L';
 	limits_set(&r, c, 0);
 	is_int(r.limits.memory_bytes, 1 << 20, "another template has nothing");
@@ -195,9 +195,12 @@ static void schema(void)
 
 		ok(max != NULL && usual != NULL && o != NULL,
 		   "%s is a limit of manifests, with two keys", k->manifest);
-		is_int(number(o, "minimum"), max->min, "  its least");
-		ok(number(o, "maximum") >= max->max, "  its most");
-		is_int(number(o, "default"), usual->def, "  its default");
+		is_int(number(o, "minimum"), max->min,
+		       "the minimum of a manifest's limit");
+		ok(number(o, "maximum") >= max->max,
+		   "the maximum of a manifest's limit");
+		is_int(number(o, "default"), usual->def,
+		       "the default of a manifest's limit");
 	}
 	json_object_put(doc);
 }

@@ -85,7 +85,8 @@ TEST(ends_runs)
 		lack(r, ends[i].second, "b", 1, "STORE_UNAVAILABLE", "full");
 		is_int(lost_artifacts_weigh(r, ends[i].was), ends[i].is, "%s",
 		       ends[i].name);
-		ok((r->error.code != NULL) == fails, "  and so is its error");
+		ok((r->error.code != NULL) == fails,
+		   "the run has an error exactly if it fails by the loss");
 		free_run(r);
 	}
 }
@@ -96,14 +97,14 @@ TEST(blames_the_first_that_counts)
 
 	lack(r, NO_FILE, "link", 1, "EXECUTION_ERROR", "no file");
 	lack(r, TOLD, "known", 1, "RESOURCE_LIMIT", "too many");
-	lack(r, LOST, "b.txt", 1, "STORE_UNAVAILABLE", "its disk is full");
+	lack(r, LOST, "b.txt", 1, "STORE_UNAVAILABLE", "the disk is full");
 	lost_artifacts_weigh(r, EV_SUCCEED);
 	is_str(r->error.code, "STORE_UNAVAILABLE",
 	       "the cause is the first loss's");
 	is_str(r->error.message,
 	       "of what the program left in out/, b.txt "
-	       "was not kept: its disk is full",
-	       "and so are the words");
+	       "was not kept: the disk is full",
+	       "the message of the error is that of the first loss");
 	is_str(json_text(r->error.details, NULL),
 	       "{\"missing\":1,\"artifact\":\"b.txt\"}",
 	       "with how many, and which");
@@ -126,9 +127,10 @@ TEST(what_is_kept_later_is_not_missing)
 	    "one that was tried again is missing no more");
 	json_object_put(list);
 	lost_artifacts_remove(r, "b");
-	ok(lost_artifacts_json(r) == NULL, "nor is the last");
+	ok(lost_artifacts_json(r) == NULL,
+	   "the last lost artifact is removed from the list");
 	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_SUCCEED,
-	       "and it is a success");
+	       "a run without lost artifacts is a success");
 	free_run(r);
 }
 
@@ -160,8 +162,9 @@ TEST(told_becomes_lost)
 	ok(lost_artifacts_unreported(r), "what was refused is untold");
 	ok(!lost_artifacts_unreported(r), "once");
 	lost_artifacts_remove(r, "a");
-	is_int(lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL,
-	       "and stays missing");
+	is_int(
+	    lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL,
+	    "a refused artifact stays missing after one of that name was kept");
 	free_run(r);
 }
 
@@ -179,7 +182,7 @@ TEST(is_bounded)
 	last = json_object_array_get_idx(list, LOST_ARTIFACTS_MAX - 1);
 	is_int(json_object_get_int64(json_member(last, "count")),
 	       2 * LOST_ARTIFACTS_MAX + 1 + 1000,
-	       "and the last counts the rest");
+	       "the last entry of a full list counts the rest");
 	json_object_put(list);
 	lost_artifacts_weigh(r, EV_SUCCEED);
 	is_int(json_object_get_int64(json_member(r->error.details, "missing")),

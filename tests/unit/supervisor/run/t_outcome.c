@@ -159,16 +159,18 @@ static void check_memory(void)
 		       cases[i].name);
 		if (i == 0)
 			is_str(json_member_str(r->error.details, "limit"),
-			       "memory", "and which limit it was");
+			       "memory",
+			       "the error of a memory failure names the limit");
 		is_int(json_object_get_int64(
 			   json_member(r->error.details, "used")),
 		       cases[i].want != NULL && *cases[i].want == 'R' &&
 			       cases[i].want[1] == 'E'
 			   ? 4096
 			   : 0,
-		       "and what was used");
+		       "the error of a memory failure says how much was used");
 		is_int(r->use.cpu_ms, 50, "all processes' CPU time counts");
-		is_int(r->use.peak_bytes, 4096, "and their peak");
+		is_int(r->use.peak_bytes, 4096,
+		       "the peak of all processes counts");
 		free_run(r);
 	}
 }
@@ -205,7 +207,8 @@ static void check_processes(void)
 			r->output.value = json_object_new_int(1);
 			json_object_put(was);
 		} else {
-			run_set_error(r, cases[i].before, was, "it said so");
+			run_set_error(r, cases[i].before, was,
+				      "the program said so");
 		}
 		outcome_of(r, &e, &conform);
 		is_str(r->error.code, cases[i].want, "no process: %s",
@@ -224,10 +227,11 @@ static void check_processes(void)
 			is_str(
 			    r->error.message,
 			    "the program had the 8 processes and threads that "
-			    "it may have, and was refused more: it said so",
+			    "it may have, and was refused more: the program said so",
 			    "in words, too");
 		met = limits_hit_details(r);
-		is_int(json_object_array_length(met), 1, "it is told");
+		is_int(json_object_array_length(met), 1,
+		       "a refused process is reported as a limit that was met");
 		json_object_put(met);
 		free_run(r);
 	}

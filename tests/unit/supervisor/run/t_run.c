@@ -101,14 +101,14 @@ static void test_times(struct requestor *q, struct template *t)
 
 	is_int(r->started_ms, 0, "a queued run has not started");
 	run_apply(r, EV_START);
-	ok(r->started_ms >= r->created_ms, "it starts after it was created");
+	ok(r->started_ms >= r->created_ms, "a run starts after the creation");
 	is_int(r->finished_ms, 0, "a running one has not ended");
 	r->started_ms = r->created_ms - 1; /* as if started long ago */
 	run_apply(r, EV_ASK);
 	run_apply(r, EV_ANSWER);
 	is_int(r->started_ms, r->created_ms - 1, "an answer is no other start");
 	run_apply(r, EV_SUCCEED);
-	ok(r->finished_ms >= r->started_ms, "it ends after it has started");
+	ok(r->finished_ms >= r->started_ms, "a run ends after the start");
 	run_free(r);
 }
 
@@ -144,7 +144,7 @@ static void test_watches(struct requestor *q, struct template *t)
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 	is_int(told, 2, "every watch is told, though each removes itself");
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
-	is_int(told, 2, "and none that has gone");
+	is_int(told, 2, "a watch that has gone is not told");
 	run_free(r);
 }
 
@@ -180,9 +180,11 @@ static void test_telling(struct requestor *q, struct template *t)
 	}
 	run_tell(r, &n);
 	ok(heard[0] == 1 && heard[2] == 1, "who watches a run is told");
-	ok(heard[1] == 0 && heard[3] == 0, "but not who has left meanwhile");
+	ok(heard[1] == 0 && heard[3] == 0,
+	   "a watch removed during a notice is not told");
 	run_tell(r, &n);
-	ok(heard[0] == 1 && heard[2] == 2, "nor who has left before");
+	ok(heard[0] == 1 && heard[2] == 2,
+	   "a watch removed before a notice is not told");
 	run_watch_del(&watches[2]);
 	run_free(r);
 }
@@ -227,7 +229,7 @@ static void test_record(struct requestor *q, struct template *t)
 			       "end %d of a run in its row, and event %d", s,
 			       e);
 			ok(may || (int)r->record.end == s,
-			   "which is unchanged when it is refused");
+			   "a refused event leaves the state of the row unchanged");
 		}
 	r->record.end = END_LOST_CORRECTING;
 	ok(run_is_corrected(r) && !run_end_is_known(r),

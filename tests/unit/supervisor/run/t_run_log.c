@@ -58,7 +58,7 @@ TEST(lines)
 	is_str(text_of(r),
 	       "info one\ninfo two\n  more\n  and more\ninfo three\n\n",
 	       "further lines of an entry look like no other entry");
-	ok(!r->log.full, "and there is room for more");
+	ok(!r->log.full, "a log with three entries has room for more");
 	run_log_close(r);
 	is_str(text_of(r),
 	       "info one\ninfo two\n  more\n  and more\ninfo three\n\n",
@@ -102,21 +102,24 @@ TEST(end)
 		add(r, text);
 	}
 	ok(r->log.full, "a log becomes full");
-	ok(r->hit[LIMIT_LOG] > 400, "which is known of its run");
-	ok(strstr(text_of(r), "entry 39") == NULL, "its end is kept apart");
+	ok(r->hit[LIMIT_LOG] > 400,
+	   "a full log is known as a limit that was met");
+	ok(strstr(text_of(r), "entry 39") == NULL,
+	   "the end of a full log is kept apart");
 	run_log_close(r);
 	ok(strncmp(text_of(r), "info entry 0\n", 13) == 0,
 	   "the beginning is there");
 	ok(strstr(text_of(r), "notice this log has its 400 bytes") != NULL &&
 	       strstr(text_of(r), "who can raise that is ") != NULL,
 	   "with what was reached, and who can raise it");
-	ok(strstr(text_of(r), "info entry 39\n") != NULL, "and the last entry");
+	ok(strstr(text_of(r), "info entry 39\n") != NULL,
+	   "a closed log has the last entry");
 	snprintf(text, sizeof(text), "end of the %d entries that were left out",
 		 (int)r->log.missed);
 	ok(strstr(text_of(r), text) != NULL, "with how many were not kept");
 	is_int((int64_t)r->log.missed, 40 - 9,
-	       "which are all but those that fit");
-	ok(buf_len(&r->log.end) == 0, "and nothing is kept twice");
+	       "a closed log counts the entries left out");
+	ok(buf_len(&r->log.end) == 0, "no entry is kept twice");
 	run_free(r);
 }
 
@@ -163,7 +166,7 @@ static const char *told(const char *code, const char *text)
 	if (text != NULL)
 		add(r, text);
 	if (code != NULL)
-		run_set_error(r, code, NULL, "it failed");
+		run_set_error(r, code, NULL, "the run failed");
 	run_log_tell(r);
 	log = json_member_str(r->error.details, "log");
 	snprintf(all, sizeof(all), "%s", log != NULL ? log : "(none)");
@@ -182,7 +185,8 @@ TEST(told)
 		   "%s is told with what was printed", silent[i]);
 	is_str(told("EXECUTION_ERROR", "printed"), "(none)",
 	       "an error of the template's own is not");
-	is_str(told(NULL, "printed"), "(none)", "nor is a success");
+	is_str(told(NULL, "printed"), "(none)",
+	       "the log of a success is not told");
 	is_str(told("RUN_TIMEOUT", NULL), "(none)",
 	       "who has printed nothing is told nothing");
 }
@@ -205,7 +209,7 @@ TEST(told_beside)
 	run_log_tell(r);
 	ok(json_member(r->error.details, "log") != NULL &&
 	       json_member(r->error.details, "limit") != NULL,
-	   "and what else is known stays");
+	   "the details of an error stay beside the log");
 	run_free(r);
 }
 
@@ -232,5 +236,5 @@ TEST(told_end)
 		text[i] = '\xc3';
 	end = told("RUN_TIMEOUT", text);
 	ok(strstr(end, "\xc3\xa4") != NULL && (unsigned char)end[0] != 0xa4,
-	   "and no half of a character");
+	   "a log is cut at no half of a character");
 }

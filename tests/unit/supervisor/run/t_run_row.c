@@ -32,7 +32,8 @@ TEST(trust)
 	is_int(revived(both, "{}"), TRUST_REMOTE,
 	       "a row that does not say gives little");
 	is_int(revived(both, NULL), TRUST_REMOTE, "as one without options");
-	is_int(revived(both, "{"), TRUST_REMOTE, "or with half of them");
+	is_int(revived(both, "{"), TRUST_REMOTE,
+	       "a row with broken options gives little trust");
 	is_int(revived(both, "{\"trust\":\"full\"}"), TRUST_REMOTE,
 	       "a word that is none gives little");
 	is_int(revived(both, "{\"trust\":1}"), TRUST_REMOTE,
@@ -68,8 +69,9 @@ TEST(rounds)
 	   "rounds of the attempt that a server died with are over");
 	is_int(rests, one, "so are those of one that has ended");
 	ok(two > one && run_round_is_old(one + 1, two),
-	   "and those of the next server's, when that dies");
-	ok(!run_round_is_old(two + 1, two + 3), "its own are not");
+	   "rounds of the next server's attempt are over when that server dies");
+	ok(!run_round_is_old(two + 1, two + 3),
+	   "rounds of the present attempt are not over");
 }
 
 TEST(task)
@@ -90,7 +92,7 @@ TEST(task)
 	       "{\"elicitation\":{}}",
 	       "a task's client can be asked what it could be");
 	ok(r->task.told && !r->task.pending && r->task.ttl_ms == 9,
-	   "and it is one that was told");
+	   "a revived task was told to the client");
 	run_free(r);
 }
 
@@ -102,10 +104,11 @@ TEST(try)
 				.retried_from = "run_first"};
 	struct run *r = run_row_revive(&row, &q, &t);
 
-	is_str(r->retried_from, "run_first", "it repeats what it did");
-	is_int(r->kept.bytes, 7, "and its row has its inputs already");
+	is_str(r->retried_from, "run_first",
+	       "a revived run repeats the same run");
+	is_int(r->kept.bytes, 7, "a revived run's row has the inputs already");
 	ok(store_has_inputs(&row) && store_keeps_inputs(&row),
-	   "which stay there");
+	   "the inputs of a revived run stay in the row");
 	run_free(r);
 	row.inputs_lack = "[\"password\"]";
 	ok(!store_has_inputs(&row) && store_keeps_inputs(&row),
@@ -126,9 +129,10 @@ TEST(attempts)
 		       "\"attemptStartedAt\":9}"};
 	struct run *r = run_row_revive(&row, &q, &t);
 
-	is_int(run_attempts(r), 3, "its attempts are there again");
+	is_int(run_attempts(r), 3, "a revived run has the attempts of the row");
 	is_int(r->attempts.started_ms, 9, "with the one that went on");
-	is_int(r->attempts.cpu_ms, 75, "and the CPU time of all of them");
+	is_int(r->attempts.cpu_ms, 75,
+	       "a revived run has the CPU time of all attempts");
 	row.options = "{}";
 	run_row_attempts(r, &row);
 	is_int(r->attempts.cpu_ms, 0, "one without any has used none yet");
@@ -143,11 +147,14 @@ TEST(rounds_told)
 	row.options = "{\"roundsUsed\":-1}";
 	is_int(run_row_rounds_used(&row), 0, "what is no number is none");
 	row.options = "{\"roundsUsed\":4294967295}";
-	is_int(run_row_rounds_used(&row), 0, "nor is one that is too large");
+	is_int(run_row_rounds_used(&row), 0,
+	       "a number of rounds that is too large is none");
 	row.options = "{\"roundsUsed\":4294967294}";
-	is_int(run_row_rounds_used(&row), 4294967294, "but the largest is one");
+	is_int(run_row_rounds_used(&row), 4294967294,
+	       "the largest number of rounds is read");
 	row.options = "no JSON";
 	is_int(run_row_rounds_used(&row), 0, "a broken row has none");
 	row.options = NULL;
-	is_int(run_row_rounds_used(&row), 0, "nor has one without options");
+	is_int(run_row_rounds_used(&row), 0,
+	       "a row without options has no rounds");
 }

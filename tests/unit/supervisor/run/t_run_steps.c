@@ -74,13 +74,13 @@ TEST(declaring)
 	is_int(change(&steps, 0, MSG_STEP_RUNNING), -EPROTO,
 	       "of no steps none can change");
 	is_int(declare(&steps, 0, 1, "load"), 0, "one step is declared");
-	is_str(steps.all[0].name, "load", "and keeps its name");
+	is_str(steps.all[0].name, "load", "a declared step keeps the name");
 	is_int(declare(&steps, 1, 3, "row"), 0, "three are declared at once");
 	is_str(steps.all[3].name, "row[3]", "each with its number");
 	is_int(declare(&steps, 3, 1, "again"), -EPROTO, "none twice");
 	is_int(declare(&steps, 5, 1, "gap"), -EPROTO, "none out of order");
 	is_int(declare(&steps, 4, STEPS_MAX, "many"), -EPROTO,
-	       "nor more than a run may have");
+	       "more steps than a run may have are refused");
 	is_int((int64_t)steps.n, 4, "what was refused changed nothing");
 	is_int(change(&steps, 9, MSG_STEP_RUNNING), -EPROTO,
 	       "an undeclared step cannot change");
@@ -106,7 +106,7 @@ TEST(close)
 	is_int(steps.all[2].state, MSG_STEP_SKIPPED,
 	       "the pending one is skipped");
 	is_str(run_steps_first_failed(&steps)->code, "RUN_TIMEOUT",
-	       "and says why");
+	       "the first failed step says why");
 	json_open(&out, NULL);
 	run_steps_write(&out, &steps);
 	json_close(&out);

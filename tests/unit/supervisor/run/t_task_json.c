@@ -72,7 +72,7 @@ static struct run *a_run(struct requestor *q, struct template *t,
 				    .ttl_ms = 5000,
 				    .expires_ms = clock_wall_ms() + 5000};
 	if (state == RUN_FAILED)
-		run_set_error(r, "RUN_TIMEOUT", NULL, "it took too long");
+		run_set_error(r, "RUN_TIMEOUT", NULL, "the run took too long");
 	return r;
 }
 
@@ -143,7 +143,7 @@ static void test_messages(struct requestor *q, struct template *t)
 	struct json_object *v = task_json_make(r);
 
 	is_str(member(v, "statusMessage"),
-	       "it took too long (RUN_TIMEOUT). What to do: allow more time "
+	       "the run took too long (RUN_TIMEOUT). What to do: allow more time "
 	       "(options.timeoutMs) or ask for less.",
 	       "a failure is told, and what to do about it");
 	json_object_put(v);
@@ -220,7 +220,8 @@ static void test_created(struct requestor *q, struct template *t)
 
 	is_str(member(task, "status"), "working",
 	       "a task begins as working, however fast it was");
-	is_str(member(task, "statusMessage"), "", "and tells no end");
+	is_str(member(task, "statusMessage"), "",
+	       "a task that was just created tells no end");
 	json_object_put(v);
 	run_free(r);
 }
@@ -292,7 +293,7 @@ static void test_detailed_rows(void)
 	is_str(member(v, "status"), "working",
 	       "MCP26 18: one that was asked to end works until it has");
 	is_str(member(v, "statusMessage"), "The task is being cancelled.",
-	       "  and says so");
+	       "MCP26 18: a task that is being cancelled says so");
 	json_object_put(v);
 }
 
@@ -329,7 +330,7 @@ static void test_end(struct requestor *q, struct template *t)
 	task_json_add_end(v, NULL, json_object_new_object());
 	is_str(member(v, "status"), "failed", "MCP26 16: an error fails it");
 	ok(json_member(v, "error") != NULL && json_member(v, "result") == NULL,
-	   "  and is there in place of a result");
+	   "MCP26 16: a failed task has an error in place of a result");
 	json_object_put(v);
 	run_free(r);
 }
@@ -344,16 +345,16 @@ static void test_started(struct requestor *q, struct template *t)
 	is_str(member(v, "resultType"), "task",
 	       "MCP26 15: it says it is a task");
 	is_str(member(v, "status"), "working",
-	       "  which begins as working, however fast it was");
+	       "MCP26 15: a task begins as working, however fast the run was");
 	ok(json_member(v, "statusMessage") == NULL &&
 	       has_int(v, "ttlMs", 5000) && json_member(v, "result") == NULL,
-	   "  and tells no end");
+	   "MCP26 15: a task that was just started tells no end");
 	json_object_put(v);
 	r->state = RUN_QUEUED;
 	v = task_json_started(r, "It is mortal.");
 	is_str(member(v, "statusMessage"),
 	       "Waiting for a worker. It is mortal.",
-	       "  but what is to be known");
+	       "MCP26 15: a note follows the state of a waiting task");
 	json_object_put(v);
 	v = task_json_started_row(&row);
 	ok(strcmp(member(v, "resultType"), "task") == 0 &&
@@ -392,7 +393,7 @@ static void test_life(struct requestor *q, struct template *t)
 	ok(!task_json_is_live(r), "until its time has passed");
 	r->task = (struct run_task){0};
 	ok(!task_json_is_live(r), "a run of another call is none");
-	ok(task_json_note(r) == NULL, "and has no note");
+	ok(task_json_note(r) == NULL, "a run of another call has no note");
 	run_free(r);
 }
 

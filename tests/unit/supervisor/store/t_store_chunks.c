@@ -167,9 +167,9 @@ static void test_small(const char *dir, struct store *s,
 	long long before = count(dir, PARTS);
 
 	is_int(put(s, dir, &empty, &a), 0, "an empty artifact is stored");
-	is_whole(s, &empty, "and read");
+	is_whole(s, &empty, "an empty artifact is read");
 	is_int(put(s, dir, &one, &a), 0, "an artifact of 1 MiB is stored");
-	is_whole(s, &one, "which is read");
+	is_whole(s, &one, "an artifact of 1 MiB is read");
 	is_int(count(dir, PARTS), before + 1,
 	       "an artifact of 1 MiB has one part");
 	change(dir, "DELETE FROM artifact_chunk WHERE part = 0 AND"
@@ -204,7 +204,7 @@ static void test_cut(const char *dir, struct store *s,
 	cut(dir);
 	help_wait(s, &a);
 	is_int(a.rc, 0, "an artifact is stored in spite of a cut connection");
-	is_whole(s, &art, "and whole");
+	is_whole(s, &art, "an artifact stored over a cut connection is whole");
 	is_int(count(dir, LITTER), 0, "a cut connection leaves no litter");
 	free(tmp);
 	help_clear(&a);
@@ -231,7 +231,7 @@ static void test_swept(const char *dir, struct store *s,
 	       "an artifact swept during the write is stored");
 	is_int(count(dir, "SELECT count(*) FROM once"), 1,
 	       "the first parts of the artifact were swept once");
-	is_whole(s, &art, "  and whole");
+	is_whole(s, &art, "an artifact swept during the write is whole");
 	is_int(count(dir, LITTER), 0,
 	       "an artifact swept during the write leaves no litter");
 	change(dir, "DROP TRIGGER sweeps ON artifact_chunk; DROP TABLE once");
@@ -331,7 +331,8 @@ static void test_stop(const char *dir, const struct store_run *run)
 	store_stop(s, HELP_WAIT_MS);
 	is_int(a.rc, 0, "a stop waits for the artifact being written");
 	s = start(dir, "inst_c");
-	is_whole(s, &art, "and is there afterwards");
+	is_whole(s, &art,
+		 "an artifact written during the stop is there afterwards");
 	store_stop(s, HELP_WAIT_MS);
 	free(tmp);
 	help_clear(&a);

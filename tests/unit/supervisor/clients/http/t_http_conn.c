@@ -280,7 +280,7 @@ TEST(linger)
 	begin(&pool.limits.linger_ms);
 	say("no such thing\r\n\r\n");
 	ok(hears("HTTP/1.1 400 "), "a request that is none is refused");
-	say("and more of it");
+	say("more bytes of the refused request");
 	for (int64_t until = clock_mono_ms() + PATIENCE_MS;
 	     pool.n > 0 && clock_mono_ms() < until; usleep(1000)) {
 		event_base_loop(base, EVLOOP_NONBLOCK);

@@ -350,7 +350,7 @@ TEST(events_before_the_answer)
 		    (long long)c.x->sse.bytes, number == 0 ? 0 : 7,
 		    "a sent event is kept only for a client that can resume");
 		ok((strstr(in, "retry: ") != NULL) == (number != 0),
-		   "which alone has a first event to resume by");
+		   "only a stream that can be resumed has a first event to resume by");
 		answer(c.x, "{\"result\":2}");
 		ok(hears_part(&c, "data: {\"result\":2}\n\n") &&
 		       strstr(in, "\r\n0\r\n\r\n") != NULL,
@@ -394,7 +394,8 @@ TEST(slow_answers)
 	c.x->since_ms = clock_mono_ms() - HTTP_PLAIN_MS;
 	event_active(all.upgrade, EV_TIMEOUT, 0);
 	ok(hears_part(&c, "text/event-stream"), "then it is a stream");
-	is_int(c.x->state, EXCHANGE_EVENTS, "which awaits the answer");
+	is_int(c.x->state, EXCHANGE_EVENTS,
+	       "a stream made of a slow answer awaits the answer");
 	http_exchange_close(c.x);
 	close(c.fd);
 	session_fini(&t.session);
@@ -429,7 +430,7 @@ TEST(clients_that_read_slowly)
 		       c.x->sse.bytes > SSE_PASSING_MAX / 2,
 		   "of what is not read a bounded part is kept");
 		ok(ada->http.unread >= SSE_PASSING_MAX / 2,
-		   "and counted as unread");
+		   "the kept part of a stream counts as unread");
 		answer(c.x, "{\"result\":1}");
 		ok(hears_part(&c, "399;") &&
 		       strstr(in, "\r\n0\r\n\r\n") != NULL,
@@ -483,7 +484,8 @@ TEST(clients_that_go)
 	ok(closed == 1 && lost == c.x && c.x->conn == NULL,
 	   "one that can be resumed goes on, and its session is told");
 	answer(c.x, "{}");
-	is_int(closed, 2, "but a plain answer is for nobody then");
+	is_int(closed, 2,
+	       "a plain answer ends an exchange whose client has gone");
 	c = client_of(&t, 1);
 	http_exchange_apply(c.x, EXCHANGE_ON_DEFER);
 	go(&c);
@@ -547,7 +549,7 @@ TEST(turns_to_be_read)
 	       "then each session has its turn, in order, but for a client "
 	       "that has gone");
 	ok(hears_part(&c[5], "\"id\":6,\"result\""),
-	   "and the request is read as it came");
+	   "a request read after the pause is answered");
 	ada->n_reads = REQUESTOR_READS_MAX;
 	close(c[0].fd);
 	c[0] = post(&t[0], '7');

@@ -72,7 +72,8 @@ TEST(refused)
 	begin();
 	fd = come(&c);
 	http_waitq_add(&waits, c);
-	http_waitq_expire(&waits, 0, "it is too early");
+	http_waitq_expire(&waits, 0,
+			  "the waiting time of the client has not passed");
 	is_str(first_line(fd), "HTTP/1.1 503 Service Unavailable",
 	       "a request which waited too long is refused with 503");
 	is_int((long long)waits.n, 0, "a refused request waits no more");

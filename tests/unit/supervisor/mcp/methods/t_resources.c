@@ -217,7 +217,7 @@ TEST(runs)
 		  "the result of another requestor's run");
 	not_found(read_run(&ada, "run_none", ""), "a run with a malformed id");
 	id = started();
-	server_run_fail(server_run(), "EXECUTION_ERROR", "it broke");
+	server_run_fail(server_run(), "EXECUTION_ERROR", "the worker broke");
 	answer = read_run(&ada, id, "/result");
 	ok(strstr(at(answer, "/error/message"), "gave no result") != NULL,
 	   "a run that failed has no result to read");

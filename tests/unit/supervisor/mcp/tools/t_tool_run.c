@@ -299,7 +299,7 @@ TEST(answer_of_a_tool)
 	is_str(tool_at(client_answered(&ada, call), "/n"), "3",
 	       "the tool of a template gives its output as text as well");
 	call = calls_own("{}");
-	server_run_fail(server_run(), "EXECUTION_ERROR", "it broke");
+	server_run_fail(server_run(), "EXECUTION_ERROR", "the worker broke");
 	is_str(at(client_wait(&ada, call), "/result/isError"), "true",
 	       "the tool of a template whose run failed is a failed call");
 	is_str(tool_at(client_answered(&ada, call), "/errorCode"),
@@ -314,7 +314,7 @@ TEST(answer_of_a_run_that_failed)
 
 	begin(NULL, NULL);
 	call = calls("{}", "{}");
-	server_run_fail(server_run(), "EXECUTION_ERROR", "it broke");
+	server_run_fail(server_run(), "EXECUTION_ERROR", "the worker broke");
 	is_str(tool_at(client_wait(&ada, call), "/status"), "failed",
 	       "run_task_template shows the run that failed");
 	is_str(at(client_answered(&ada, call), "/result/isError"), "true",

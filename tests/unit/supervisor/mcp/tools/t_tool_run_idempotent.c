@@ -169,7 +169,7 @@ TEST(ended_run_that_failed)
 
 	begin(NULL);
 	handle(&ada, "{}");
-	server_run_fail(server_run(), "EXECUTION_ERROR", "it broke");
+	server_run_fail(server_run(), "EXECUTION_ERROR", "the worker broke");
 	again = client_wait(&ada, call(&ada, "sum", "{}", "sync"));
 	is_str(at(again, "/result/isError"), "true",
 	       "a repeated call of a run that failed is a failed call");

@@ -88,7 +88,7 @@ TEST(get_shows_the_state)
 	is_str(tool_at(get(&ada, id), "/node"), NULL,
 	       "get_task_run names no machine where no database is shared");
 	id = started(&ada, "sum");
-	server_run_fail(server_run(), "EXECUTION_ERROR", "it broke");
+	server_run_fail(server_run(), "EXECUTION_ERROR", "the worker broke");
 	is_str(tool_at(get(&ada, id), "/status"), "failed",
 	       "get_task_run shows a run that failed");
 	is_str(tool_at(get(&ada, id), "/error/errorCode"), "EXECUTION_ERROR",
@@ -359,7 +359,7 @@ TEST(list_filters)
 	snprintf(first, sizeof(first), "%s", started(&ada, "count"));
 	server_run_end(server_run(), "1");
 	started(&ada, "sum");
-	server_run_fail(server_run(), "EXECUTION_ERROR", "it broke");
+	server_run_fail(server_run(), "EXECUTION_ERROR", "the worker broke");
 	started(&ada, "sum");
 	server_settle();
 	is_int(listed(&ada, "{}"), 3,

@@ -79,7 +79,7 @@ static void until(struct event_base *base, const int *here, int n)
 {
 	while (*here < n && event_base_loop(base, EVLOOP_ONCE) == 0)
 		;
-	is_int(*here, n, "it comes");
+	is_int(*here, n, "the expected number of copies arrives");
 }
 
 static int rc_of(struct artifact_copies *all, const char *run,
@@ -131,7 +131,7 @@ TEST(room)
 	ok(!artifact_copies_take(all, "run_2", "alice", &files[1]),
 	   "then what is free is free: the other is on its way");
 	until(base, &here, 3);
-	is_int(rc_of(all, "run_2", &files[1]), 0, "and is there");
+	is_int(rc_of(all, "run_2", &files[1]), 0, "the second copy is there");
 	room = RESERVE + SIZE - 1;
 	artifact_copies_release(all, "run_1");
 	artifact_copies_release(all, "run_2");

@@ -23,7 +23,7 @@ static void test_forgotten_first(void)
 	answered();
 	is_int(it.notices[NOTICE_DURABLE], 1,
 	       "that a run has its row is told to who watches it");
-	ok(run_is_durable(r), "and known");
+	ok(run_is_durable(r), "a run that has its row is known as durable");
 	runs_record(it.ctx.runs, r);
 	runs_forget(it.ctx.runs, r);
 	answered();
@@ -132,7 +132,8 @@ static void test_ended_unqueued(void)
 	runs_record(it.ctx.runs, r);
 	relay_cut_held(it.relay);
 	sched_remove(&it.ctx.runs->sched, &r->job.queued);
-	run_set_error(r, "RUN_INTERRUPTED", NULL, "it was taken over");
+	run_set_error(r, "RUN_INTERRUPTED", NULL,
+		      "another server took the run over");
 	runs_finish(it.ctx.runs, r, EV_FAIL);
 	answered();
 	relay_pass(it.relay);

@@ -83,16 +83,19 @@ static void test_row_first(void)
 	struct run *r = running("{}");
 
 	ok(gives(r), "a run is over when its worker has given its result");
-	is_str(run_state_name(r->state), "succeeded", "and has succeeded");
+	is_str(run_state_name(r->state), "succeeded",
+	       "a run whose worker gave a result has succeeded");
 	is_int((int)it.ctx.runs->sched.running, 1,
-	       "its place is the worker's until that is gone");
+	       "the place of a run is taken until the worker has gone");
 	is_int(recorded_ms(), 7000,
-	       "its row is there, with what the worker said of itself");
-	is_int(told(), 0, "which nobody is told while it lives");
+	       "the row has the time that the worker reported");
+	is_int(told(), 0, "nobody is told of the end while the worker lives");
 	goes(r, 7);
-	is_int(told(), 1, "but when it is gone");
-	ok(runs_by_id(it.ctx.runs, id) == NULL, "and the run is forgotten");
-	is_int((int)it.ctx.runs->sched.running, 0, "and its place free");
+	is_int(told(), 1, "the end is told when the worker has gone");
+	ok(runs_by_id(it.ctx.runs, id) == NULL,
+	   "a run whose worker has gone is forgotten");
+	is_int((int)it.ctx.runs->sched.running, 0,
+	       "the place of a run is free when the worker has gone");
 	end();
 }
 
@@ -118,13 +121,16 @@ static void test_lies(bool late)
 		row_written(r);
 	goes(r, 9);
 	is_int(told(), 0, "of one that lied nobody is told");
-	ok(runs_leaving(it.ctx.runs, id), "nor is it seen");
+	ok(runs_leaving(it.ctx.runs, id),
+	   "a run whose row is to be corrected is still seen as leaving");
 	recorded(id);
 	is_int(told(), 1, "before its row is right");
-	ok(!runs_leaving(it.ctx.runs, id), "but then");
+	ok(!runs_leaving(it.ctx.runs, id),
+	   "a run whose row is corrected is no longer leaving");
 	is_int(recorded_ms(), 9000,
 	       "what the kernel says of it is what the row has then");
-	is_int((int)it.ctx.runs->unrecorded, 0, "and nothing is on its way");
+	is_int((int)it.ctx.runs->unrecorded, 0,
+	       "no row is on the way after the correction");
 	end();
 }
 
@@ -136,7 +142,8 @@ static void test_fails(void)
 	r->output.is_reply = e.reply_failed = true;
 	ok(!runs_worker_leaving(it.ctx.runs, r, &e),
 	   "a run that failed, and may be tried again, is not over by that");
-	is_str(run_state_name(r->state), "running", "it runs");
+	is_str(run_state_name(r->state), "running",
+	       "a run that may be tried again stays running");
 	r->job.worker = NULL;
 	runs_worker_ended(it.ctx.runs, r, &e);
 	is_str(run_state_name(r->state), "failed", "until its worker is gone");

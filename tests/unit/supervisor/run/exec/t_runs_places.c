@@ -44,8 +44,10 @@ static void cancel(struct run *r, const char *what)
 
 	memcpy(id, r->id, sizeof(id));
 	is_int((int)runs_running(it.ctx.runs), 1, "%s has its place", what);
-	is_int(runs_cancel(it.ctx.runs, r), 0, "it is cancelled");
-	is_int((int)runs_running(it.ctx.runs), 0, "and gives its place back");
+	is_int(runs_cancel(it.ctx.runs, r), 0,
+	       "a run with a place can be cancelled");
+	is_int((int)runs_running(it.ctx.runs), 0,
+	       "a cancelled run gives the place back");
 	while (thread_pool_jobs(it.ctx.thread_pool) > 0)
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	recorded(id);
@@ -91,7 +93,8 @@ TEST(changed)
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	is_str(r->error.code, "EXECUTION_ERROR",
 	       "a run whose package was changed fails");
-	is_int((int)runs_running(it.ctx.runs), 0, "and has no place");
+	is_int((int)runs_running(it.ctx.runs), 0,
+	       "a run whose package was changed has no place");
 	recorded(r->id);
 	end_with_threads();
 }
@@ -113,7 +116,7 @@ TEST(being_read)
 	ok(it.ctx.runs->trees.held > 0, "then it is read, and counted");
 	cancel(r, "meanwhile its run");
 	is_int((long long)it.ctx.runs->trees.held, 0,
-	       "and nothing is counted of it");
+	       "nothing is counted of a cancelled run's result");
 	end_with_threads();
 }
 
@@ -141,7 +144,8 @@ TEST(read_in_turn)
 	runs_cancel(it.ctx.runs, first);
 	while (!run_terminal(second))
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
-	is_int(second->state, RUN_SUCCEEDED, "and has room after it");
+	is_int(second->state, RUN_SUCCEEDED,
+	       "the second result has room after the first was cancelled");
 	recorded(id);
 	recorded(gone);
 	is_int((long long)it.ctx.runs->trees.held, 0,
@@ -158,7 +162,7 @@ TEST(slots)
 	ok(runs_has_slot(it.ctx.runs), "while a slot is free one may start");
 	it.ctx.runs->stopped++;
 	ok(!runs_has_slot(it.ctx.runs),
-	   "and none when those that are stopped have them all");
+	   "no run may start when stopped workers have all slots");
 	it.ctx.runs->stopped = 0;
 	end();
 }

@@ -50,9 +50,10 @@ static void is_gone(struct run *r)
 
 	memcpy(id, r->id, sizeof(id));
 	recorded(id);
-	is_int((int64_t)runs_queued(runs()), 0, "and nothing waits");
-	is_int((int64_t)runs_running(runs()), 0, "or runs");
-	is_int((int64_t)runs_unrecorded(runs()), 0, "or is to be recorded");
+	is_int((int64_t)runs_queued(runs()), 0, "no run is left queued");
+	is_int((int64_t)runs_running(runs()), 0, "no run is left running");
+	is_int((int64_t)runs_unrecorded(runs()), 0,
+	       "no run is left to be recorded");
 }
 
 /* ---- look-up ---- */
@@ -67,7 +68,8 @@ TEST(found)
 	   "who asks for its run has it");
 	ok(runs_find(runs(), requestors_of_uid(&it.all, 8), r->id) == NULL,
 	   "nobody else has");
-	ok(runs_find(runs(), alice(), "run_none") == NULL, "nor by another id");
+	ok(runs_find(runs(), alice(), "run_none") == NULL,
+	   "no run is found by another id");
 	r->remote.place = RUN_REMOTE;
 	ok(runs_find(runs(), alice(), r->id) == NULL,
 	   "one that another instance has is not ours to show");
@@ -82,7 +84,7 @@ TEST(found)
 	ok(runs_working(runs(), r->id) == NULL, "what waits has no worker");
 	r->job.worker = (struct worker *)&it;
 	ok(runs_working(runs(), r->id) == r,
-	   "and is found by that when it has");
+	   "a run with a worker is found as working");
 	ok(!runs_leaving(runs(), r->id), "what runs is not leaving");
 	r->job.worker = NULL;
 	sched_remove(&runs()->sched, &r->job.queued);
@@ -92,11 +94,12 @@ TEST(found)
 	   "one that has ended is the store's to show");
 	ok(!runs_leaving(runs(), r->id), "when its worker is gone");
 	r->job.worker = (struct worker *)&it;
-	ok(runs_leaving(runs(), r->id), "and not before");
+	ok(runs_leaving(runs(), r->id), "a run with a worker is leaving");
 	r->job.worker = NULL;
 	run_record_end(r, END_ASK);
 	run_record_end(r, END_CORRECT);
-	ok(runs_leaving(runs(), r->id), "nor before its row is right");
+	ok(runs_leaving(runs(), r->id),
+	   "a run whose row is to be corrected is leaving");
 	run_record_end(r, END_CORRECTED);
 	end();
 }
@@ -116,7 +119,7 @@ TEST(found_by_key)
 	   "of its template");
 	ok(runs_find_idem(runs(), requestors_of_uid(&it.all, 8), "t", "key") ==
 	       NULL,
-	   "and its requestor");
+	   "the key of another requestor finds no run");
 	ok(plain->idem.key == NULL, "one without a key is nobody's find");
 	end();
 }
@@ -135,14 +138,17 @@ TEST(weight)
 	sched_remove(&runs()->sched, &r->job.queued);
 	runs_enqueue_aside(runs(), r);
 	is_int(lane->queued_bytes, 2, "so does what waits aside");
-	is_int((int64_t)lane->aside, 1, "which is known");
-	is_int((int64_t)runs_queued(runs()), 1, "and is one that waits");
+	is_int((int64_t)lane->aside, 1,
+	       "a run that waits aside is counted in the lane");
+	is_int((int64_t)runs_queued(runs()), 1,
+	       "a run that waits aside counts as queued");
 	sched_remove(&runs()->sched, &r->job.queued);
 	is_int(alice()->memory.held, 0, "until it is gone");
 	runs_await_place(runs(), r);
 	is_int(lane->queued_bytes, 0, "who has a worker already has no inputs");
 	runs_await_place(runs(), r);
-	is_int((int64_t)runs_queued(runs()), 1, "and waits once");
+	is_int((int64_t)runs_queued(runs()), 1,
+	       "a run that awaits a place twice waits once");
 	sched_remove(&runs()->sched, &r->job.queued);
 	end();
 }
@@ -164,7 +170,7 @@ TEST(places)
 	it.config.max_concurrent_runs = 0;
 	ok(!runs_has_place(runs(), other), "where none may it has none either");
 	ok(runs_next(runs()) == NULL,
-	   "and nothing starts where the server rests");
+	   "no run is next where max_concurrent_runs is 0");
 	end();
 }
 
@@ -183,8 +189,8 @@ TEST(row)
 	answered();
 	ok(run_is_durable(r), "a run that is recorded lasts");
 	is_int(it.notices[NOTICE_DURABLE], 1, "as is told");
-	is_int(r->kept.bytes, 7, "and its row has its inputs");
-	is_str(r->idem.key, "key", "and its key");
+	is_int(r->kept.bytes, 7, "a recorded run's row has the inputs");
+	is_str(r->idem.key, "key", "a recorded run keeps the key");
 	end();
 
 	begin();
@@ -196,9 +202,12 @@ TEST(row)
 	store_stop(it.ctx.store, 0);
 	it.ctx.store = store;
 	ok(!run_is_durable(r), "one that cannot be does not");
-	is_int(it.notices[NOTICE_DURABLE], 1, "which is told as well");
-	is_int(r->kept.bytes, 0, "and no row has its inputs");
-	is_int((int64_t)runs_unrecorded(runs()), 0, "nor is any awaited");
+	is_int(it.notices[NOTICE_DURABLE], 1,
+	       "a run that cannot be recorded sends no notice of durability");
+	is_int(r->kept.bytes, 0,
+	       "a run that cannot be recorded has no inputs in a row");
+	is_int((int64_t)runs_unrecorded(runs()), 0,
+	       "a run that cannot be recorded is not awaited");
 	end();
 }
 
@@ -219,7 +228,8 @@ TEST(not_started)
 	}
 	is_int(n, 19, "a worker that is not to be had is asked for 20 times");
 	is_str(r->error.code, "WORKER_CRASHED", "then the run fails");
-	ok(strstr(r->error.message, strerror(EAGAIN)) != NULL, "and says why");
+	ok(strstr(r->error.message, strerror(EAGAIN)) != NULL,
+	   "a run without a worker fails with the reason");
 	is_gone(r);
 	end();
 
@@ -236,7 +246,8 @@ TEST(not_started)
 	is_int((int64_t)runs_queued(runs()), 1, "for half a minute");
 	sched_start(&runs()->sched, &r->job.queued);
 	runs_not_started(runs(), r, -EINPROGRESS);
-	is_str(r->error.code, "WORKER_CRASHED", "and no longer");
+	is_str(r->error.code, "WORKER_CRASHED",
+	       "a run without a worker fails after half a minute");
 	is_gone(r);
 	end();
 
@@ -277,12 +288,14 @@ TEST(given_up)
 	r->remote.place = RUN_QUEUE;
 	runs_give_up(runs(), r);
 	is_str(run_state_name(r->state), "queued",
-	       "nor one that others may start");
+	       "a run that others may start is not given up");
 	r->remote.place = RUN_HERE;
 	runs_give_up(runs(), r);
-	is_str(run_state_name(r->state), "failed", "but one that waits here");
+	is_str(run_state_name(r->state), "failed",
+	       "a run that only this server has is given up");
 	is_str(r->error.code, "RUN_INTERRUPTED", "is interrupted");
-	is_int(it.notices[NOTICE_ENDED], 1, "and its caller told");
+	is_int(it.notices[NOTICE_ENDED], 1,
+	       "the caller of a run that was given up is told");
 	is_gone(r);
 	end();
 }
@@ -301,9 +314,10 @@ TEST(left)
 	is_int(it.notices[NOTICE_LEFT], 1, "of what others have it is not");
 	r->remote.place = RUN_HERE;
 	runs_interrupt(runs(), false);
-	is_str(run_state_name(r->state), "queued", "it is left waiting");
+	is_str(run_state_name(r->state), "queued",
+	       "a run of others stays queued when the server leaves");
 	is_int((int64_t)runs_unrecorded(runs()), 0,
-	       "and is nothing that the end waits for");
+	       "a run of others is nothing that the end waits for");
 	r->record.revived = true;
 	runs_interrupt(runs(), true);
 	is_str(run_state_name(r->state), "queued",
@@ -326,7 +340,7 @@ TEST(interrupted)
 	runs_interrupt(runs(), true);
 	is_str(r->error.code, "RUN_INTERRUPTED", "what runs is interrupted");
 	is_str(run_state_name(r->state), "running",
-	       "but has not ended before its worker has");
+	       "an interrupted run is running until the worker has ended");
 	r->job.worker = NULL;
 	sched_over(&runs()->sched, &r->requestor->lane);
 	runs_finish(runs(), r, EV_FAIL);
@@ -350,7 +364,8 @@ TEST(not_begun)
 	       r->attempts.started_ms == 0,
 	   "as if it had never begun");
 	is_int((int64_t)runs_running(runs()), 0, "without a place");
-	is_int((int64_t)alice()->lane.aside, 1, "and is not started here");
+	is_int((int64_t)alice()->lane.aside, 1,
+	       "an interrupted run waits aside");
 	sched_remove(&runs()->sched, &r->job.queued);
 	end();
 }
@@ -401,7 +416,7 @@ TEST(expiry)
 	sched_over(&runs()->sched, &r->requestor->lane);
 	runs_finish(runs(), r, EV_SUCCEED);
 	is_int(r->expires_ms - r->finished_ms, 5000,
-	       "or as long as its artifacts");
+	       "a run expires as late as the run's artifacts");
 	is_gone(r);
 	r = placed();
 	r->limits.ttl_ms = 9000;
@@ -409,7 +424,8 @@ TEST(expiry)
 	r->task.expires_ms = INT64_MAX;
 	sched_over(&runs()->sched, &r->requestor->lane);
 	runs_finish(runs(), r, EV_SUCCEED);
-	is_int(r->expires_ms, INT64_MAX, "or as its task");
+	is_int(r->expires_ms, INT64_MAX,
+	       "a run expires as late as the run's task");
 	is_gone(r);
 	end();
 }

@@ -51,7 +51,7 @@ static bool lost(const char *code)
 	bool again;
 
 	run_clear_error(r);
-	run_set_error(r, code, NULL, "it is gone");
+	run_set_error(r, code, NULL, "the worker is gone");
 	server.context.quiet = false;
 	again = runs_retry(runs, r);
 	server.context.quiet = true;
@@ -73,7 +73,7 @@ static void fails(const char *name)
 	ok(!lost("WORKER_CRASHED"), "%s is not tried again", name);
 	is_int(r->state, RUN_RUNNING, "%s is left as it was", name);
 	run_clear_error(r);
-	server_run_fail(r, "EXECUTION_ERROR", "it broke");
+	server_run_fail(r, "EXECUTION_ERROR", "the worker broke");
 }
 
 static const char *ended(const char *pointer)

@@ -81,7 +81,8 @@ TEST(queue)
 	is_int(fill(a, true, 1000), 84,
 	       "one has nine tenths of the queue, in steps of an eighth");
 	is_int(fill(b, true, 1000), 12, "another likewise of what is left");
-	is_int(fill(c, true, 1000), 3, "and a third has room, too");
+	is_int(fill(c, true, 1000), 3,
+	       "a third requestor has room in the queue");
 	is_int(fill(requestors_of_uid(&all, 5), true, 1000), 1, "to the last");
 	is_int(a->refused, 1, "who was refused is counted");
 	ask.config = config;
@@ -101,7 +102,7 @@ TEST(queue)
 	refused(&r, "QUEUE_FULL", "max_queued_runs", "one's own");
 	ok(strstr(json_member_str(r.details, "whoCanRaise"),
 		  "[requestor \"d\"]") != NULL,
-	   "and says in which section it is");
+	   "a refusal names the section whose limit counts");
 	tool_error_fini(&r);
 	is_int(fill(requestors_of_uid(&all, 1), false, 1000), 98,
 	       "who is alone may have it all");
@@ -183,12 +184,12 @@ TEST(bytes)
 	ok(!admission_check_run(&ask, a, &r),
 	   "memory for inputs is shared likewise");
 	is_str(json_member_str(r.details, "limit"), "queued_bytes",
-	       "and says so");
+	       "a refusal for memory of inputs names the limit");
 	tool_error_fini(&r);
 	ok(admission_check_run(&ask, b, &r), "another has room");
 	ask.bytes = 100ull << 20;
 	ok(!admission_check_run(&ask, b, &r),
-	   "but not for inputs larger than that");
+	   "inputs larger than the memory left are refused");
 	tool_error_fini(&r);
 }
 
@@ -213,10 +214,11 @@ TEST(quotas)
 	ask.config = config;
 	q = requestors_of_uid(&all, 1);
 	requestor_set_usage(q, 1000, 0);
-	ok(!admission_check_run(&ask, q, &r), "nor with its artifacts");
+	ok(!admission_check_run(&ask, q, &r),
+	   "artifacts over the requestor's limit are refused");
 	refused(&r, "QUOTA_EXCEEDED", "artifact_bytes", "artifacts");
 	is_int(json_object_get_int64(json_member(r.details, "used")), 1000,
-	       "it has used");
+	       "a refusal for artifacts says how much is used");
 	is_int(json_object_get_int64(json_member(r.details, "allowed")), 1000,
 	       "what is allowed");
 	tool_error_fini(&r);

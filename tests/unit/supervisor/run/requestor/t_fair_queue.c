@@ -105,7 +105,8 @@ TEST(flood)
 	is_int((long long)before('f', 'o'), 2,
 	       "of a thousand messages one alone comes before another's that "
 	       "came after the first");
-	is_int((long long)strlen(seen), 1001, "and all are handled");
+	is_int((long long)strlen(seen), 1001,
+	       "each message of a flood is handled");
 	end();
 
 	begin(lanes, 1);

@@ -17,9 +17,12 @@ TEST(rate)
 	is_int(wait, 100, "the next after a tenth of it");
 	ok(!quota_take(&q, 10000, 0, now + 99, &wait),
 	   "not a millisecond before");
-	is_int(wait, 1, "which is what is left");
-	ok(quota_take(&q, 10000, 0, now + 100, &wait), "but then");
-	ok(!quota_take(&q, 10000, 0, now + 100, &wait), "and one alone");
+	is_int(wait, 1,
+	       "a refusal one millisecond early says how long to wait");
+	ok(quota_take(&q, 10000, 0, now + 100, &wait),
+	   "a message is taken when the tenth of a second is over");
+	ok(!quota_take(&q, 10000, 0, now + 100, &wait),
+	   "a second message in the same millisecond is refused");
 	now += 100000;
 	for (n = 0; n < 100 && quota_take(&q, 10000, 0, now, &wait);)
 		n++;
@@ -62,7 +65,7 @@ TEST(owe)
 	is_int(quota_owe(&q, 10000, 2000, START), 100,
 	       "above it, until it is there");
 	is_int(quota_owe(&q, 10000, 2000, START), 200,
-	       "and what is owed adds up");
+	       "the waits of what is owed add up");
 	is_int(quota_owe(&q, 10000, 2000, START + 400), 0,
 	       "until it has passed");
 }
@@ -83,9 +86,10 @@ TEST(hour)
 	is_int(quota_wait(&h, 1000, now), 45000,
 	       "else until the oldest minute falls out");
 	is_int(quota_wait(&h, 300, now), 59 * minute + 45000,
-	       "or the one after which there is enough");
+	       "a wait ends with the minute after which enough is free");
 	is_int(quota_used(&h, now + 44999), 1000, "not before");
-	is_int(quota_used(&h, now + 45000), 300, "and then it is gone");
+	is_int(quota_used(&h, now + 45000), 300,
+	       "the oldest minute falls out after an hour");
 	is_int(quota_wait(&h, 300, now + 45000), 59 * minute,
 	       "the wait is as long as was said");
 	is_int(quota_used(&h, now + 45000 + 59 * minute), 0, "all of it");

@@ -49,7 +49,8 @@ TEST(names)
 	q = requestors_of_uid(&all, 7);
 	is_str(q->name, "uid:7", "a user without a section");
 	ok(requestors_of_uid(&all, 7) == q, "is the same each time");
-	ok(requestors_find(&all, "uid:7") == q, "and found by that name");
+	ok(requestors_find(&all, "uid:7") == q,
+	   "a user without a section is found by the name of the uid");
 	is_str(name_of(of_token("secret-a")), NULL, "no token is known");
 	is_str(name_of(requestors_anonymous(&all)), "anonymous",
 	       "one may come without");
@@ -59,7 +60,8 @@ TEST(names)
 	configure("[requestor \"eve\"]\nuid = 7\n");
 	is_str(requestors_of_uid(&all, 7)->name, "eve",
 	       "a section names a uid");
-	ok(!requestor_gone(q), "whose runs from before go on");
+	ok(!requestor_gone(q),
+	   "a requestor is kept when a section names the uid");
 	ok(requestors_anonymous(&all) != NULL, "a uid is no token");
 }
 
@@ -74,19 +76,22 @@ TEST(tokens)
 	a = of_token("secret-a");
 	b = of_token("secret-b");
 	is_str(name_of(a), "a", "a token's owner");
-	is_str(name_of(b), "b", "and another's");
+	is_str(name_of(b), "b", "another token has another requestor");
 	ok(requestors_of_uid(&all, 8) == b, "who may be a user, too");
 	is_str(name_of(of_token("secret-")), NULL, "a prefix is no token");
-	is_str(name_of(of_token("secret-aa")), NULL, "nor is more than one");
-	is_str(name_of(of_token("")), NULL, "nor none");
-	is_str(name_of(of_token(HASH_A)), NULL, "nor its digest");
+	is_str(name_of(of_token("secret-aa")), NULL,
+	       "a longer text is no token");
+	is_str(name_of(of_token("")), NULL, "an empty text is no token");
+	is_str(name_of(of_token(HASH_A)), NULL,
+	       "the digest of a token is no token");
 	for (int i = 0; i < 4096; i++) { /* many begin with the same byte */
 		char guess[32];
 
 		snprintf(guess, sizeof(guess), "guess-%d", i);
 		guessed += of_token(guess) != NULL;
 	}
-	is_int(guessed, 0, "nor does the beginning of its digest do");
+	is_int(guessed, 0,
+	       "a guess with a digest of the same first byte is no token");
 	is_str(name_of(requestors_anonymous(&all)), NULL,
 	       "with a token configured nobody may come without");
 	ok(requestor_trust(a, TRUST_REMOTE) == TRUST_LOCAL,
@@ -109,15 +114,16 @@ TEST(reload)
 	ok(of_token("secret-a") == a, "who stays is the same");
 	is_int(a->lane.max_running, 3, "with the new limits");
 	is_int(a->lane.weight, 4, "all of them");
-	is_int(a->lookups_failed, 1, "and the old counts");
+	is_int(a->lookups_failed, 1,
+	       "a reload keeps the counts of a requestor");
 	ok(requestor_take(a, &wait) && !requestor_take(a, &wait),
 	   "a rate counts at once");
 	is_int(a->rate_limited, 1, "who was refused is counted");
 	is_str(name_of(of_token("secret-b")), NULL,
 	       "a removed section's token is good no more");
-	ok(requestor_gone(b), "it is gone");
+	ok(requestor_gone(b), "a requestor without a section is gone");
 	is_str(requestors_of_uid(&all, 8)->name, "uid:8",
-	       "and its user is anybody");
+	       "the user of a removed section is an unnamed user");
 	ok(configure("[requestor \"a\"]\ntoken_sha256 = " HASH_B "\n"
 		     "templates = echo\n"),
 	   "what is seen has changed");
@@ -136,10 +142,10 @@ TEST(templates)
 	    "[requestor \"a\"]\nuid = 1\ntemplates = echo  csv_profile\n");
 	q = requestors_of_uid(&all, 1);
 	ok(requestor_sees(q, "echo") && requestor_sees(q, "csv_profile"),
-	   "it sees what is listed");
+	   "a requestor sees listed templates");
 	ok(!requestor_sees(q, "ech") && !requestor_sees(q, "echo_") &&
 	       !requestor_sees(q, "csv") && !requestor_sees(q, ""),
-	   "and nothing else");
+	   "a requestor does not see templates with similar names");
 	ok(requestor_sees(requestors_of_uid(&all, 2), "any"),
 	   "without a list, all");
 }
@@ -157,16 +163,17 @@ TEST(browser_tools)
 	c = requestors_of_uid(&all, 3);
 	ok(!requestor_uses(a, "click"), "who has templates has no page");
 	ok(requestor_uses(b, "click"), "unless it is given them");
-	ok(!requestor_uses(c, "click"), "it can be none");
+	ok(!requestor_uses(c, "click"),
+	   "a requestor without listed tools may use no page tool");
 	ok(requestor_uses(requestors_of_uid(&all, 4), "click"),
 	   "without a word of either, all");
 	ok(configure("[requestor \"a\"]\nuid = 1\ntemplates = echo\n"
 		     "browser_tools = press_key navigate\n"),
 	   "what it sees has changed");
 	ok(requestor_uses(a, "press_key") && requestor_uses(a, "navigate"),
-	   "it has what is listed");
+	   "a requestor may use listed browser tools");
 	ok(!requestor_uses(a, "press") && !requestor_uses(a, "click"),
-	   "and nothing else");
+	   "a requestor may use no browser tool that is not listed");
 	ok(requestor_sees(a, "echo") && !requestor_sees(a, "navigate"),
 	   "a tool is no template");
 }
@@ -185,9 +192,11 @@ TEST(usage)
 	requestor_keep(q, 30);
 	ok(!requestor_has_room(q, 11), "what is on its way counts");
 	requestor_set_usage(q, 50, 0);
-	is_int(requestor_kept(q), 80, "and is not in what the store counted");
+	is_int(requestor_kept(q), 80,
+	       "bytes on the way are not in the count of the store");
 	requestor_kept_one(q, 30, true);
-	is_int(requestor_kept(q), 80, "but once it is there");
+	is_int(requestor_kept(q), 80,
+	       "bytes count once when the store has them");
 	requestor_keep(q, 20);
 	requestor_kept_one(q, 20, false);
 	is_int(requestor_kept(q), 80, "what failed counts no more");
@@ -196,7 +205,7 @@ TEST(usage)
 	configure("[requestor \"a\"]\nuid = 1\nstore_bytes = 16474\n"
 		  "cpu_seconds_per_hour = 2\n");
 	ok(requestor_has_room(q, 10) && !requestor_has_room(q, 11),
-	   "which is to be there for the next one");
+	   "a requestor has room only if the store's own part fits");
 	requestor_asks_usage(q);
 	requestor_row(q, 100);
 	requestor_set_usage(q, 50, 500);
@@ -215,7 +224,8 @@ TEST(usage)
 	ok(!q->lane.held, "until the limit is raised");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 2\n"
 		  "artifact_bytes = 90\nstore_bytes = 24000\n");
-	ok(q->lane.held, "or again when it is lowered");
+	ok(q->lane.held,
+	   "a requestor is held again when the CPU limit is lowered");
 	configure("");
 	requestor_hold(q);
 	ok(requestor_gone(q) && q->lane.held,
@@ -226,7 +236,8 @@ TEST(usage)
 	configure("");
 	ok(q->lane.held && !requestor_has_room(q, 11),
 	   "also after another reload");
-	ok(requestors_of_uid(&all, 1) != q, "and is nobody's by its user");
+	ok(requestors_of_uid(&all, 1) != q,
+	   "a requestor without a section is found by no user id");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
 	ok(!q->lane.held && requestor_has_room(q, 11),
 	   "until it has one again");
@@ -255,7 +266,8 @@ TEST(left)
 	is_int((int)(requestors_left(&all) - before), 1,
 	       "also one that was given back too much");
 	memory_add(&q->memory, 1);
-	is_int((int)(requestors_left(&all) - before), 0, "and no other");
+	is_int((int)(requestors_left(&all) - before), 0,
+	       "a counter that was brought back to zero is not reported");
 }
 
 int main(void)

@@ -20,17 +20,18 @@ static long long fill(struct memory_account *q)
 TEST(shares)
 {
 	is_int(fill(&a), MOST / 2, "one alone may keep a half of all");
-	ok(!memory_is_over(&a), "which is no more than it may");
+	ok(!memory_is_over(&a),
+	   "an account with half of all memory is not over the share");
 	is_int(fill(&b), MOST / 4, "the next one a half of what is left");
 	ok(memory_is_over(&a), "then the first has more than it may");
 	ok(memory_room(&a) == 0 && !memory_take(&a, 1),
-	   "and is the one that is refused");
-	is_int(a.held, MOST / 2, "which counts for nothing");
+	   "the account over the share is refused");
+	is_int(a.held, MOST / 2, "a refused claim counts for nothing");
 	memory_give(&a, 150);
 	ok(!memory_take(&a, 1), "until it has let enough go");
 	memory_give(&a, 1);
 	ok(memory_take(&a, 1) && memory_take(&b, 100),
-	   "and then both have room");
+	   "both accounts have room when enough was given back");
 	memory_give(&a, (size_t)a.held), memory_give(&b, (size_t)b.held);
 	is_int(all.held, 0, "nothing is left of those that have gone");
 }
@@ -41,7 +42,7 @@ TEST(at_once)
 	ok(memory_take(&a, MOST), "all at once is not, where nobody has any");
 	ok(memory_is_full(&b), "then there is no room for anybody");
 	ok(!memory_take(&b, 1), "so the next is refused");
-	is_int((long long)b.refused, 2, "which is counted");
+	is_int((long long)b.refused, 2, "a refusal is counted");
 	memory_change(&a, MOST, 10);
 	is_int(all.held, 10, "what became less is counted as that");
 	memory_add(&c, 2 * (size_t)MOST);
@@ -59,14 +60,16 @@ TEST(none)
 	       !memory_is_over(&alone) && !memory_is_full(&alone),
 	   "without a bound nobody is refused");
 	all.most = 0;
-	ok(memory_take(&a, 10 * (size_t)MOST), "nor while there is none");
+	ok(memory_take(&a, 10 * (size_t)MOST),
+	   "memory is not refused without a bound");
 	memory_give(&a, 10 * (size_t)MOST);
 	is_int(
 	    memory_of(1 << 30), 672 << 20,
 	    "of a process's memory clients fill what is left by its own part");
-	is_int(memory_of_results(1 << 30), 224 << 20, "  and by results");
+	is_int(memory_of_results(1 << 30), 224 << 20,
+	       "results fill a part of a process's memory");
 	is_int(memory_of(128 << 20) + memory_of_results(128 << 20), 80 << 20,
-	       "its own part is 48 MiB at least");
+	       "a process's own part is 48 MiB at least");
 	ok(memory_of(0) == 0 && memory_of_results(0) == INT64_MAX,
 	   "without a bound there are no parts");
 }

@@ -72,7 +72,8 @@ TEST(order)
 
 	begin();
 	ok(sched_next(&sched) == NULL, "nobody waits: nobody is next");
-	ok(sched_is_clear(&sched, &a, 0), "and whoever comes is");
+	ok(sched_is_clear(&sched, &a, 0),
+	   "the way is clear where nobody waits");
 	first = put(&a);
 	second = put(&a);
 	ok(sched_next(&sched) == first, "a lane is first in, first out");
@@ -83,7 +84,8 @@ TEST(order)
 	is_int(sched.running, 1, "one runs");
 	is_int(a.queued, 1, "of that lane, too");
 	is_int(a.running, 1, "each");
-	is_int(sched.queued_bytes, 10, "and its bytes are counted");
+	is_int(sched.queued_bytes, 10,
+	       "the bytes of a queued item are counted");
 	sched_start(&sched, second);
 	sched_over(&sched, &a);
 	sched_over(&sched, &a);
@@ -128,7 +130,7 @@ TEST(deficit)
 	put_n(&b, 2);
 	is_str(turns(3), "aab", "who runs out of items gives the turn away");
 	put_n(&a, 7);
-	is_str(turns(8), "baaaaaaa", "and keeps nothing of it for later");
+	is_str(turns(8), "baaaaaaa", "a lane keeps no turn for later");
 	put_n(&a, 7);
 	put_n(&b, 1);
 	is_str(turns(8), "aaaaabaa", "a new round is a whole round, no more");
@@ -145,14 +147,14 @@ TEST(remove)
 	put(&b);
 	sched_remove(&sched, two);
 	is_int(sched.queued, 3, "one was removed from the middle");
-	ok(two->lane == NULL, "and waits nowhere");
+	ok(two->lane == NULL, "a removed item is in no lane");
 	ok(sched_next(&sched) == one, "the first stays the first");
 	sched_start(&sched, one);
 	is_str(turns(1), "b", "the other's turn");
 	ok(sched_next(&sched) == three, "then comes the third");
 	sched_remove(&sched, three);
 	is_str(turns(1), "-", "the last one removed: nobody waits");
-	is_int(sched.queued_bytes, 0, "and no byte");
+	is_int(sched.queued_bytes, 0, "an empty queue has no bytes");
 	put_n(&a, 1);
 	put_n(&b, 1);
 	is_str(turns(2), "ab", "the lane is as good as new");
@@ -172,7 +174,7 @@ TEST(kinds)
 	sched_start(&sched, one);
 	ok(sched_next(&sched) == NULL, "nobody else may start");
 	ok(sched_is_clear(&sched, &b, 0), "so who comes now is next");
-	ok(!sched_is_clear(&sched, &b, 1), "but for one of that kind");
+	ok(!sched_is_clear(&sched, &b, 1), "the way is clear for another kind");
 	sched_put_back(&sched, &a, one);
 	sched.waits = 1u << 0;
 	ok(sched_next(&sched) == other, "another kind is not held up");
@@ -190,10 +192,10 @@ TEST(limit)
 	   "who is at its limit is passed over");
 	ok(start() == '-', "though it has items");
 	ok(!sched_is_clear(&sched, &a, 0), "one more of it would wait");
-	ok(sched_is_clear(&sched, &c, 0), "but not another's");
+	ok(sched_is_clear(&sched, &c, 0), "the way is clear for another lane");
 	sched_over(&sched, &a);
 	put_n(&b, 1);
-	ok(start() == 'a', "it has kept its place meanwhile");
+	ok(start() == 'a', "a lane at the limit keeps its place in the round");
 	a.max_running = 2;
 	ok(start() == 'b' && start() == 'a', "a wider limit counts at once");
 }
@@ -205,7 +207,8 @@ TEST(held)
 	put_n(&b, 1);
 	a.held = true;
 	ok(start() == 'b' && start() == '-', "who is held has no turn");
-	ok(!sched_is_clear(&sched, &a, 0), "nor what comes now of it");
+	ok(!sched_is_clear(&sched, &a, 0),
+	   "the way is not clear for a held lane");
 	a.held = false;
 	ok(start() == 'a', "until it is let go");
 }
@@ -221,13 +224,15 @@ TEST(put_back)
 	sched_start(&sched, item);
 	sched_put_back(&sched, &a, item);
 	ok(sched_next(&sched) == item, "what is put back is next");
-	is_int(sched.running + a.running, 0, "it does not run");
-	is_str(turns(6), "ababab", "and it has cost no turn");
+	is_int(sched.running + a.running, 0,
+	       "an item that was put back does not run");
+	is_str(turns(6), "ababab", "an item that was put back cost no turn");
 	item = put(&a);
 	sched_start(&sched, item);
 	put(&b);
 	sched_put_back(&sched, &a, item);
-	is_str(turns(2), "ab", "nor when it was the only one of its lane");
+	is_str(turns(2), "ab",
+	       "the only item of a lane costs no turn when it is put back");
 }
 
 TEST(put_first)
@@ -240,19 +245,23 @@ TEST(put_first)
 	sched_put_first(&sched, &a, &first);
 	sched_put_first(&sched, &a, &second);
 	is_int(sched.queued, 5, "what comes first waits as well");
-	ok(sched_next(&sched) == &first, "it is before what was there");
+	ok(sched_next(&sched) == &first,
+	   "an item put first is before older items of the lane");
 	start();
-	ok(start() == 'b', "... but not before others' turns");
-	ok(sched_next(&sched) == &second, "... and behind its own kind");
+	ok(start() == 'b',
+	   "an item put first does not pass other lanes' turns");
+	ok(sched_next(&sched) == &second,
+	   "a second item put first is behind the first");
 	sched_remove(&sched, &second);
 	begin();
 	a.max_running = 1;
 	ok(sched_has_room(&sched, &a), "a lane where nothing runs has room");
 	put_n(&a, 2);
 	start();
-	ok(!sched_has_room(&sched, &a), "... and none at its limit");
+	ok(!sched_has_room(&sched, &a), "a lane at the limit has no room");
 	sched_over(&sched, &a);
-	ok(sched_has_room(&sched, &a), "... but whoever waits, it may");
+	ok(sched_has_room(&sched, &a),
+	   "a lane below the limit has room, whoever waits");
 }
 
 TEST(put_back_weighed)
@@ -272,7 +281,8 @@ TEST(put_back_weighed)
 	item = sched_next(&sched);
 	sched_start(&sched, item);
 	sched_put_back(&sched, &a, item);
-	is_str(turns(4), "abaa", "it keeps the one that is left");
+	is_str(turns(4), "abaa",
+	       "a lane keeps the turns of the round when an item is put back");
 }
 
 TEST(shared)
@@ -292,13 +302,13 @@ TEST(shared)
 	ok(start() == 'b', "that one takes it");
 	sched_over(&sched, &a);
 	ok(start() == 'b',
-	   "and what is free again, while it has less than its part");
+	   "a lane below the fair part takes the next free place");
 	sched_over(&sched, &b);
 	sched_over(&sched, &a);
 	while (start() != '-')
 		;
 	ok(a.running == 3 && b.running == 2,
-	   "and that stays so, whoever's turn it is");
+	   "the fair parts stay, whoever's turn comes");
 
 	begin();
 	put_n(&a, 9);
@@ -310,7 +320,8 @@ TEST(shared)
 	ok(start() == 'a' && start() == '-',
 	   "who has that leaves a place to who has less");
 	put_n(&b, 2);
-	ok(start() == 'b' && start() == '-', "and that one takes it");
+	ok(start() == 'b' && start() == '-',
+	   "a lane below the fair part takes the place left free");
 
 	begin();
 	put_n(&a, 99);

@@ -142,7 +142,7 @@ static void check(size_t i)
 					       JSON_C_TO_STRING_NOSLASHESCAPE),
 			   cases[i].structured,
 			   strlen(cases[i].structured)) == 0,
-		   "  which is what is expected");
+		   "structuredContent is what is expected");
 	is_int(json_object_get_boolean(json_member(r, "isError")),
 	       cases[i].is_error, "  an error, or none");
 	json_object_put(r);
@@ -177,7 +177,8 @@ static void check_least(void)
 		   "a message of %zu bytes", at[i].max);
 		first = json_object_array_get_idx(json_member(r, "content"), 0);
 		len = strlen(json_member_str(first, "text"));
-		ok(i == 0 ? len > LONG : len <= 65536, "  and its text fits");
+		ok(i == 0 ? len > LONG : len <= 65536,
+		   "the text of a message fits the bound");
 		json_object_put(r);
 	}
 	free(view);

@@ -78,9 +78,10 @@ static void test_cut(void)
 	r = made(STORE_TASK_OUTPUT, STORE_SUCCEEDED, 2, MAX, members);
 	is_int(strlen(text_of(r, 0)), 4095,
 	       "a text is cut between two characters");
-	ok(utf8_ok(text_of(r, 0), strlen(text_of(r, 0))), "  and remains text");
+	ok(utf8_ok(text_of(r, 0), strlen(text_of(r, 0))),
+	   "a text that was cut is valid UTF-8");
 	ok(strstr(text_of(r, 1), "4095 of 6002 bytes") != NULL,
-	   "  which is told");
+	   "a text that was cut says how much is shown");
 	json_object_put(r);
 	free(members);
 	free(word);
@@ -115,7 +116,7 @@ static void test_cut(void)
 	json_object_put(r);
 	r = made(STORE_TASK_VIEW, STORE_SUCCEEDED, 2, MAX, members);
 	ok(json_member(json_member(r, "structuredContent"), "steps") != NULL,
-	   "  and stay where they are not what is long");
+	   "steps of a short view stay when another part is long");
 	json_object_put(r);
 	free(members);
 	free(all);
@@ -139,7 +140,7 @@ static void test_parts(void)
 	is_int(json_member_int(item(r, n - 2), "size"), (int64_t)each,
 	       "  one is as long as a part may be");
 	is_int(json_member_int(item(r, n - 1), "size"), 10,
-	       "  and the last has the rest");
+	       "the link to the last part has the rest");
 	json_object_put(r);
 	free(last);
 	free(members);
@@ -157,7 +158,7 @@ static void test_failed(void)
 	is_str(json_member_str(json_member(error, "details"), "runId"), ID,
 	       "an error says which run it is of, whatever a worker says");
 	is_int(json_member_int(json_member(error, "details"), "n"), 1,
-	       "  and what else that said");
+	       "an error keeps the worker's other details");
 	json_object_put(error);
 	json_object_put(r);
 
@@ -190,7 +191,8 @@ static void test_partial(void)
 	ok(strstr(said, "\n- bad9: BAD") != NULL &&
 	       strstr(said, "bad10") == NULL && strstr(said, "good") == NULL,
 	   "  the first ten of them by name");
-	ok(strstr(said, "\n- and 2 more") != NULL, "  and how many more");
+	ok(strstr(said, "\n- and 2 more") != NULL,
+	   "a partial success says how many more steps failed");
 	json_object_put(r);
 	free(members);
 	free(bad);
@@ -230,7 +232,7 @@ static void test_artifacts(void)
 	       1 + RUN_RESULT_LINKS + 1, "so many artifacts are linked to");
 	ok(strncmp(text_of(r, 1 + RUN_RESULT_LINKS), "3 more artifacts ", 17) ==
 	       0,
-	   "  and the others are counted");
+	   "artifacts without a link are counted");
 	json_object_put(r);
 	free(members);
 	free(some);

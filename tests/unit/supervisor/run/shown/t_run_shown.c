@@ -87,8 +87,10 @@ int main(void)
 	set_up_server();
 	often(1, 1,
 	      "who is told often that clients said something shows it seldom");
-	often(8 * EARLY_BYTES, 1, "and more seldom, when that is much");
-	often(1, 8 * EARLY_BYTES, "or what it asks is");
+	often(8 * EARLY_BYTES, 1,
+	      "a client that says much is shown still less often");
+	often(1, 8 * EARLY_BYTES,
+	      "a client that is asked much is shown still less often");
 	runs_free(ctx.runs);
 	return done();
 }

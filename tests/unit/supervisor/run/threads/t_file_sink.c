@@ -157,22 +157,23 @@ TEST(whole)
 	s = sink(5 * MIB / 2, &v);
 	put(s, &v, 'a', 5 * MIB / 2);
 	is_int(v.dones, 0, "nothing is told before the end is");
-	is_int(file_sink_finish(s), 0, "which is taken");
+	is_int(file_sink_finish(s), 0, "the end of a file is taken");
 	until(&v.dones);
 	is_int(v.rc, 0, "a file of three blocks is written");
 	is_int(size_of(v.path), 5 * MIB / 2, "with all bytes");
 	is_str(
 	    v.sha256,
 	    "b19fda75b6c96f0cd6a27a6c371352dbe76e5a5f4ac1a10fb1352df725eb04be",
-	    "and their digest");
+	    "a written file has the expected digest");
 	file_sink_free(s, on_gone, &v);
 	is_int(v.gone, 1, "what is left of it has no file");
-	is_int(size_of(v.path), 5 * MIB / 2, "and takes none along");
+	is_int(size_of(v.path), 5 * MIB / 2,
+	       "freeing a finished sink removes no file");
 	file_sink_remove(pool, NULL, v.path, on_gone, &v);
 	is_int(v.gone, 1, "one that is removed is not gone at once");
 	settle();
-	is_int(v.gone, 2, "but a thread removes it");
-	is_int((int64_t)files_in_tmp(), 0, "and no file is left");
+	is_int(v.gone, 2, "a file is removed by a thread");
+	is_int((int64_t)files_in_tmp(), 0, "no file is left after the removal");
 	end();
 }
 
@@ -184,9 +185,9 @@ TEST(empty)
 	begin();
 	s = sink(0, &v);
 	ok(file_sink_wants(s), "one of no bytes has room for them");
-	is_int(file_sink_finish(s), 0, "its end is taken");
+	is_int(file_sink_finish(s), 0, "the end of an empty file is taken");
 	until(&v.dones);
-	is_int(size_of(v.path), 0, "and a file is there");
+	is_int(size_of(v.path), 0, "an empty file is there");
 	is_str(
 	    v.sha256,
 	    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -210,7 +211,7 @@ TEST(room)
 	is_int(file_sink_wrote(s, (size_t)MIB - FILE_SINK_LEAST), 0,
 	       "but what"
 	       " may come at once");
-	ok(file_sink_wants(s), "which it wants yet");
+	ok(file_sink_wants(s), "a sink with less than a block wants more");
 	is_int(file_sink_wrote(s, 1), 0, "then a byte");
 	ok(file_sink_wants(s), "goes to a thread, and there is another block");
 	(void)file_sink_room(s, &room);
@@ -219,11 +220,11 @@ TEST(room)
 	ok(!file_sink_wants(s), "no more is wanted");
 	until(&v.rooms);
 	is_int(v.rooms, 1, "until it is told that there is room");
-	ok(file_sink_wants(s), "which is so");
+	ok(file_sink_wants(s), "a sink with a written block wants more");
 	file_sink_free(s, on_gone, &v);
 	settle();
 	is_int(v.gone, 1, "one that nobody wants goes");
-	is_int(v.dones, 0, "and tells nobody");
+	is_int(v.dones, 0, "a freed sink tells no end");
 	is_int((int64_t)files_in_tmp(), 0, "with its file");
 	end();
 }
@@ -238,7 +239,8 @@ TEST(small)
 	s = sink(100000, &v);
 	(void)file_sink_room(s, &room);
 	is_int((int64_t)room, 100000, "a small one takes no more than it is");
-	is_int(file_sink_wrote(s, 65536), 0, "its first part");
+	is_int(file_sink_wrote(s, 65536), 0,
+	       "the first part of a small file is taken");
 	ok(file_sink_wants(s), "and it wants the rest, which is less than may "
 			       "come at once");
 	is_int(file_sink_wrote(s, 100000 - 65536), 0, "the rest");
@@ -260,12 +262,13 @@ TEST(begun)
 	is_int(file_sink_begin(s), 0, "one that is begun");
 	settle();
 	is_int((int64_t)files_in_tmp(), 1, "has a file before it has bytes");
-	is_int(v.dones, 0, "and has told nothing");
+	is_int(v.dones, 0, "a begun sink has told nothing");
 	file_sink_free(s, on_gone, &v);
-	is_int(v.gone, 0, "which goes on a thread");
+	is_int(v.gone, 0, "a begun sink goes on a thread");
 	settle();
 	is_int(v.gone, 1, "before that is told");
-	is_int((int64_t)files_in_tmp(), 0, "and is gone then");
+	is_int((int64_t)files_in_tmp(), 0,
+	       "the file of a freed sink is removed");
 	end();
 }
 
@@ -281,7 +284,7 @@ TEST(failures)
 	file_sink_finish(s);
 	until(&v.dones);
 	is_int(v.rc, -ENOSPC, "on a disk without room none is written");
-	ok(v.says != NULL && v.path == NULL, "and why is said");
+	ok(v.says != NULL && v.path == NULL, "a write that failed says why");
 	file_sink_free(s, NULL, NULL);
 	free_bytes = 1 << 30;
 	s = sink(10, &v);
@@ -304,7 +307,7 @@ TEST(failures)
 	ok(v.rc < 0 && v.says == NULL,
 	   "where no file can be made that is told");
 	file_sink_free(s, on_gone, &v);
-	is_int(v.gone, 1, "and nothing has to go");
+	is_int(v.gone, 1, "a sink without a file goes at once");
 	chmod(dir, 0700);
 	config->state_dir = dir;
 	end();

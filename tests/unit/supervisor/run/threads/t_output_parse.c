@@ -169,7 +169,8 @@ TEST(cancel)
 	is_int((long long)told, 0, "what is cancelled is told to nobody");
 	read_one("{\"a\":[1,2,3]}", false);
 	thread_pool_free(thread_pool);
-	is_int((long long)told, 0, "nor what a server's end leaves");
+	is_int((long long)told, 0,
+	       "a check left at a server's end is told to nobody");
 	thread_pool = thread_pool_new(base, 1);
 }
 

@@ -70,7 +70,8 @@ TEST(seen)
 	put("main", "#!/bin/ls\n");
 	is_int(answer(), -ESTALE, "one that was changed");
 	put("main", "#!/bin/sh\n");
-	is_int(answer(), 0, "and changed back, as it is small");
+	is_int(answer(), 0,
+	       "a small package that was changed back is unchanged");
 	p = ask();
 	package_look_forget(p);
 	settle();
@@ -82,7 +83,8 @@ TEST(seen)
 	event_base_loop(base, EVLOOP_NONBLOCK);
 	is_int(told, 0, "unless it is forgotten");
 	t->looked.changed = false;
-	is_int((int)t->users, (int)users, "and nothing is kept of any");
+	is_int((int)t->users, (int)users,
+	       "no look at a package keeps a reference to the template");
 }
 
 TEST(full)
@@ -99,7 +101,7 @@ TEST(full)
 	while (told == 0)
 		event_base_loop(base, EVLOOP_ONCE);
 	settle();
-	is_int(told, 1, "and is told then");
+	is_int(told, 1, "a look that outlives a full pool is told");
 	is_int(last, 0, "what is seen");
 }
 

@@ -265,10 +265,11 @@ TEST(inputs_without_room)
 	is_int(m->kind, RPC_REQUEST,
 	       "a message with room for its tree is read");
 	ok(m->inputs == NULL, "…without a copy of its inputs");
-	is_int((int64_t)q->memory.refused, 0, "…and counts as no refusal");
+	is_int((int64_t)q->memory.refused, 0,
+	       "a message with room for the tree counts as no refusal");
 	rpc_async_free(thread_pool, q, m);
 	settle();
-	is_int(q->memory.held, 0, "…nor is anything left");
+	is_int(q->memory.held, 0, "no memory of a freed message is left");
 	n_got = 0;
 	end();
 	requestors_fini(&all);
@@ -308,7 +309,8 @@ TEST(held_until_free)
 	json_object_object_del(m->params, "arguments");
 	close_gate(&gate, q);
 	rpc_async_put_inputs(thread_pool, q, m, tree);
-	is_int(q->memory.held, held, "and that until it is let go");
+	is_int(q->memory.held, held,
+	       "a tree of inputs counts until the tree is let go");
 	sem_post(&gate.open);
 	settle();
 	ok(q->memory.held < 8192, "then little is counted: %lld",
@@ -318,7 +320,8 @@ TEST(held_until_free)
 	ok(q->memory.held > 0, "the rest of the message likewise");
 	sem_post(&gate.open);
 	settle();
-	is_int(q->memory.held, 0, "and in the end nothing");
+	is_int(q->memory.held, 0,
+	       "no memory of the message's rest is left in the end");
 	n_got = 0;
 	end();
 	requestors_fini(&all);

@@ -162,12 +162,11 @@ TEST(one)
 	submit(a, &x);
 	ok(x.handle != NULL, "a job is taken");
 	sem_wait(&x.begun);
-	is_int(x.dones, 0,
-	       "and done elsewhere; nobody is told but by the loop");
+	is_int(x.dones, 0, "a job that was done is told only by the loop");
 	wait_drops(&x, 1);
-	is_int(x.works, 1, "it is done once");
+	is_int(x.works, 1, "a job is done once");
 	is_int(x.dones, 1, "that is told once");
-	is_int(x.drops, 1, "and its argument given back once");
+	is_int(x.drops, 1, "a job's argument is given back once");
 	ok(!x.end.overdue, "in time");
 	is_int(jobs_now(), 0, "then there is none");
 	x.then_again = true;
@@ -223,7 +222,7 @@ TEST(one_each)
 	wait_drops(&y, 1);
 	is_str(order, "y",
 	       "who has a job that takes long holds one thread, not the other");
-	is_int(x[1].works, 0, "nor with the next of its own");
+	is_int(x[1].works, 0, "a requestor's second job waits for the first");
 	sem_post(&x[0].gate);
 	wait_drops(&x[7], 1);
 	for (int i = 0; i < 8; i++)
@@ -255,7 +254,7 @@ TEST(bound)
 	ok(other.handle != NULL, "another's is");
 	thread_pool_stats(o, &n);
 	is_int(n.full, 1, "that is counted");
-	is_int(n.jobs, THREAD_POOL_JOBS_MAX + 1, "and so are those that wait");
+	is_int(n.jobs, THREAD_POOL_JOBS_MAX + 1, "waiting jobs are counted");
 	thread_pool_cancel(x[1].handle);
 	submit(a, &more);
 	ok(more.handle != NULL, "one that is cancelled leaves its place");
@@ -263,7 +262,7 @@ TEST(bound)
 	wait_drops(&more, 1);
 	end();
 	is_int(x[THREAD_POOL_JOBS_MAX - 1].dones, 1, "all are done");
-	is_int(x[1].works + x[1].dones, 0, "but for the cancelled");
+	is_int(x[1].works + x[1].dones, 0, "a cancelled job is not done");
 }
 
 /* A job which another bound limits is accepted, and delays no other job. */
@@ -285,7 +284,7 @@ TEST(owed)
 	ok(more.handle == NULL, "one more is not");
 	ok(thread_pool_has_room(o, a), "there is room for others meanwhile");
 	submit(a, &more);
-	ok(more.handle != NULL, "and one of these is taken");
+	ok(more.handle != NULL, "a job is taken beside the jobs that are owed");
 	sem_post(&x[0].gate);
 	wait_drops(&more, 1);
 	end();
@@ -331,7 +330,7 @@ TEST(own_kinds)
 	is_str(order, "x", "a job of the server's waits for those of its kind");
 	sem_post(&load.gate);
 	wait_drops(&next, 1);
-	is_str(order, "xln", "which are done one at a time");
+	is_str(order, "xln", "jobs of the server are done one at a time");
 	end();
 }
 
@@ -349,10 +348,11 @@ TEST(deadline)
 	ok(x.end.overdue, "a job hears that its time is up");
 	ok(x.end.cpu_us >= DEADLINE_MS * 1000, "not before");
 	ok(requestor_cpu_ms(a) - before >= DEADLINE_MS,
-	   "its requestor is charged");
-	is_int(requestor_cpu_ms(b), others, "and no other");
+	   "the requestor of an overdue job is charged");
+	is_int(requestor_cpu_ms(b), others,
+	       "another requestor is not charged for the job");
 	thread_pool_stats(o, &n);
-	is_int(n.overdue, 1, "it is counted");
+	is_int(n.overdue, 1, "an overdue job is counted");
 	ok(n.cpu_us >= DEADLINE_MS * 1000, "with its time");
 	submit_as(NULL, &x, &brief);
 	wait_drops(&x, 2);
@@ -378,8 +378,9 @@ TEST(cancel)
 	thread_pool_cancel(run.handle);
 	is_int(run.drops, 0, "one that is being done keeps its argument");
 	wait_drops(&run, 1);
-	is_int(run.dones, 0, "it hears of it, and is not told");
-	is_int(wait.works + wait.dones, 0, "nor is the other ever done");
+	is_int(run.dones, 0, "a job cancelled while it is done is not told");
+	is_int(wait.works + wait.dones, 0,
+	       "a job cancelled while it waits is never done");
 
 	/* told comes first, and cancels over, which has been done by then */
 	submit(a, &told);
@@ -388,7 +389,8 @@ TEST(cancel)
 	sem_wait(&over.begun);
 	wait_drops(&over, 1);
 	is_int(told.dones, 1, "of two that are over the first is told");
-	is_int(over.dones, 0, "and the second not, when that cancels it");
+	is_int(over.dones, 0,
+	       "a job cancelled by the first one's end is not told");
 	is_int(over.works, 1, "though it was done");
 	is_int(jobs_now(), 0, "none is left");
 	end();
@@ -432,7 +434,8 @@ TEST(free)
 	end();
 	is_int(run.drops + wait.drops + over.drops + other.drops, 4,
 	       "at the end each is dropped, whatever its state");
-	is_int(run.dones + wait.dones + over.dones, 0, "and none is told");
+	is_int(run.dones + wait.dones + over.dones, 0,
+	       "no job is told at the end");
 	begin(2);
 	end();
 	thread_pool_free(NULL);

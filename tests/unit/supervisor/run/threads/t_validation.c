@@ -100,12 +100,12 @@ TEST(cheap)
 	begin();
 	ok(validation_try(&c, &q, t->inputs, good),
 	   "what is cheap is seen at once");
-	is_int(c.rc, 0, "  it passes");
+	is_int(c.rc, 0, "a cheap good value passes at once");
 	ok(c.budget.used < 20, "  by a few steps: %llu",
 	   (unsigned long long)c.budget.used);
 	ok(validation_try(&c, &q, t->inputs, bad), "what is wrong as well");
-	is_int(c.rc, -EINVAL, "  it does not");
-	is_str(c.err.pointer, "/1", "  and it is said where");
+	is_int(c.rc, -EINVAL, "a cheap bad value does not pass");
+	is_str(c.err.pointer, "/1", "a cheap bad value's error has a pointer");
 	thread_pool_free(o);
 	json_object_put(good);
 	json_object_put(bad);
@@ -123,10 +123,11 @@ TEST(dear)
 	is_int(c.budget.used, SCHEMA_STEPS_INLINE,
 	       "  after as much as the loop has time for");
 	ok(later(&c, t, v) != NULL, "  a thread takes it");
-	is_int(t->users, 2, "  which has the schema, whatever is reloaded");
+	is_int(t->users, 2,
+	       "a check on a thread keeps the schema, whatever is reloaded");
 	template_unref(t);
 	wait_told();
-	is_int(told.c.rc, 0, "  and sees that it passes");
+	is_int(told.c.rc, 0, "a dear good value passes on a thread");
 	ok(told.tree == v, "  the value comes back");
 	ok(told.c.budget.used > SCHEMA_STEPS_INLINE + 200000,
 	   "  by one budget: %llu", (unsigned long long)told.c.budget.used);
@@ -148,7 +149,7 @@ TEST(too_dear)
 	later(&c, t, v);
 	wait_told();
 	in_time = told.c.rc == -E2BIG; /* otherwise the machine is slow */
-	ok(in_time || told.c.rc == -ETIME, "  and given up");
+	ok(in_time || told.c.rc == -ETIME, "an endless check is given up");
 	ok(told.c.budget.used < SCHEMA_STEPS_MAX + 10000, "  at the budget");
 	text = validation_message(&told.c, t, "inputsSchema");
 	ok(strstr(text, "inputsSchema of dear is too costly") != NULL &&
@@ -156,9 +157,10 @@ TEST(too_dear)
 	   "  whose fault it is, is said: %s", text);
 	d = validation_details(&told.c, "inputsSchema");
 	is_str(json_member_str(d, "schema"), "/inputsSchema/$defs/n/anyOf",
-	       "  and where");
+	       "a check that was given up says where");
 	is_str(json_member_str(d, "limit"),
-	       in_time ? "schema_steps" : "schema_cpu_ms", "  and the limit");
+	       in_time ? "schema_steps" : "schema_cpu_ms",
+	       "a check that was given up names the limit");
 	is_int(json_object_get_int64(json_member(d, "allowed")),
 	       in_time ? SCHEMA_STEPS_MAX : VALIDATION_CPU_MS,
 	       "  how much that is");
@@ -181,7 +183,7 @@ TEST(cancel)
 	while (thread_pool_jobs(o) > 0)
 		event_base_loop(base, EVLOOP_ONCE);
 	is_int(told.calls, 0, "a check that is cancelled is not told of");
-	is_int(t->users, 1, "  and lets go of the schema");
+	is_int(t->users, 1, "a cancelled check lets the schema go");
 	later(&c, t, nested(14));
 	for (int i = 1; i < THREAD_POOL_JOBS_MAX; i++)
 		later(&c, t, nested(2));
@@ -192,14 +194,15 @@ TEST(cancel)
 		ok(later(&c, t, more) == NULL,
 		   "a requestor has no more than so many");
 		ok(json_object_put(more) == 1,
-		   "  its value stays the caller's");
+		   "a refused check leaves the value to the caller");
 		validation_refuse_busy(&r);
-		is_str(r.code, "QUOTA_EXCEEDED", "  which is refused");
+		is_str(r.code, "QUOTA_EXCEEDED",
+		       "a refused check is an exceeded quota");
 		tool_error_fini(&r);
 	}
 	thread_pool_free(o);
 	is_int(told.calls, 0, "at the end nobody is told");
-	is_int(t->users, 1, "  and all is let go");
+	is_int(t->users, 1, "no check keeps the schema at the end");
 	template_unref(t);
 }
 

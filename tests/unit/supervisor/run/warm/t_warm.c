@@ -152,7 +152,7 @@ TEST(takes)
 	struct born *a, *b;
 
 	is_int((int)kinds(), 0, "none waits at first");
-	ok(take(1000) == NULL, "nor for the first run");
+	ok(take(1000) == NULL, "no worker waits for the first run");
 	until("waiting", 1);
 	a = take_alive(1000);
 	ok(a != NULL && a->waited, "one waited for the second");
@@ -161,7 +161,7 @@ TEST(takes)
 	b = take_alive(1000);
 	ok(b != NULL && b != a, "each is taken once");
 	is_int((int)sum("hits"), 2, "hits are counted");
-	is_int((int)sum("misses"), 2, "and misses");
+	is_int((int)sum("misses"), 2, "misses are counted");
 	end_run(a);
 	end_run(b);
 	until("waiting", 2);
@@ -207,7 +207,7 @@ TEST(deaths)
 {
 	struct born *b = take_alive(1000);
 
-	warm_was_unfit(ctx.warm, b, "it died");
+	warm_was_unfit(ctx.warm, b, "the worker died");
 	is_int((int)sum("replaced"), 1, "one that was of no use is counted");
 	end_run(b);
 	until("waiting", 2);
@@ -217,7 +217,7 @@ TEST(deaths)
 	until("replaced", 3);
 	is_int((int)sum("replaced"), 3, "those that die while they wait are");
 	until("waiting", 2);
-	ok(take_alive(2000) != NULL, "and others come in their place");
+	ok(take_alive(2000) != NULL, "new workers replace dead ones");
 	workers(SIGKILL);
 	until("waiting", 2);
 }
@@ -279,7 +279,7 @@ TEST(late_word)
 	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
 	k.n = 1;
 	warm_program_begin(b);
-	ok(b->prepared, "and is told what to start");
+	ok(b->prepared, "a prepared worker is told what to start");
 	ok(chan_send(ends[1], frame, msg_put(frame, &word)) == 0,
 	   "what it says");
 	warm_renew(ctx.warm, RUNTIME_PROGRAM);
@@ -314,15 +314,15 @@ TEST(in_a_row)
 	TAILQ_INIT(&k.waiting);
 	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
 	for (int i = 0; i < 4; i++)
-		warm_was_unfit(ctx.warm, &b, "it died");
+		warm_was_unfit(ctx.warm, &b, "the worker died");
 	warm_began(ctx.warm, &b);
 	is_int(k.pause_ms, 0, "after a run that began there is no pause");
 	for (int i = 0; i < 4; i++)
-		warm_was_unfit(ctx.warm, &b, "it died");
+		warm_was_unfit(ctx.warm, &b, "the worker died");
 	is_int((int)k.want, 1,
 	       "programs that fail four times, run, and fail again are "
 	       "started ahead");
-	warm_was_unfit(ctx.warm, &b, "it died");
+	warm_was_unfit(ctx.warm, &b, "the worker died");
 	is_int((int)k.want, 0, "those that fail five times in a row are not");
 	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
 }
@@ -359,7 +359,8 @@ TEST(stuck)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	alarm(0);
 	is_int((int)k.replaced, 5, "programs that never come to wait end");
-	is_int((int)k.want, 0, "and after some in a row there are no more");
+	is_int((int)k.want, 0,
+	       "workers that die again and again are started ahead no more");
 	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
 	for (size_t i = 0; i < STUCK; i++)
 		TAILQ_REMOVE(&ctx.warm->ending, &all[i], link);
@@ -372,13 +373,13 @@ TEST(let_go)
 	(void)take(8000);
 	while (kinds() > 0)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
-	is_int((int)kinds(), 0, "they go when no run came for long");
+	is_int((int)kinds(), 0, "waiting workers go when no run came for long");
 	config.prestart_idle_ms = 3600000;
 	(void)take(8000);
 	until("waiting", 1);
 	warm_stop(ctx.warm);
-	is_int((int)kinds(), 0, "they go when the server stops");
-	ok(take(8000) == NULL, "and none comes");
+	is_int((int)kinds(), 0, "waiting workers go when the server stops");
+	ok(take(8000) == NULL, "no worker is given after the stop");
 }
 
 int main(int argc, char **argv)

@@ -92,17 +92,19 @@ TEST(memory)
 	is_int((int64_t)warm_share_room(other), 14 * (int64_t)MIB,
 	       "who comes later has some");
 	is_int(first->n, 2, "of what was used longest ago of who has the most");
-	is_int(second->n, 3, "and no more");
+	is_int(second->n, 3,
+	       "a kind with the most workers gives no more than is needed");
 	wait_for(other, 14 * MIB, true);
 	other->needs = 14 * MIB;
 	is_int((int64_t)warm_share_room(first), 0,
 	       "who has had to give way takes nothing back");
 	is_int(other->n, 1, "from who has less");
 	is_int((int64_t)warm_share_room(other), 20 * (int64_t)MIB,
-	       "but who has less may have a second");
+	       "a kind with less may have a second worker");
 	is_int(first->n + second->n, 3, "as long as the others have as much");
 	wait_for(other, 14 * MIB, true);
-	is_int((int64_t)warm_share_room(other), 0, "and then no more");
+	is_int((int64_t)warm_share_room(other), 0,
+	       "a kind that has as much as others gets no more");
 	end(m);
 }
 

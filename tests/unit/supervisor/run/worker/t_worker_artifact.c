@@ -80,7 +80,7 @@ TEST(counts)
 	   "one more is refused, with the figures");
 	limit = json_member_str(it.w->tool_error.details, "limit");
 	is_str(limit, "artifacts", "by the limit's name");
-	is_int(it.r->n_artifacts, 2, "and is none of the run's");
+	is_int(it.r->n_artifacts, 2, "a refused artifact is none of the run's");
 	over();
 }
 
@@ -96,7 +96,7 @@ TEST(weighs)
 	       it.line,
 	       "(0 not RESOURCE_LIMIT the run's artifacts would hold more than "
 	       "they may: 11 bytes, of 10 allowed;") == it.line,
-	   "and not one more");
+	   "not one byte over maxArtifactBytes is taken");
 	over();
 }
 
@@ -120,7 +120,8 @@ TEST(promises)
 	       "an artifact that is coming in is counted");
 	hear(&rest);
 	settle();
-	is_int(requestor_kept(q), 0, "and no more when it has come");
+	is_int(requestor_kept(q), 0,
+	       "a stored artifact is no longer counted as coming");
 	noted();
 	worker_question_flush(it.w);
 	read_one();
@@ -135,7 +136,7 @@ TEST(promises)
 	       "(0 not RESOURCE_LIMIT an artifact of 10 bytes is over what you may "
 	       "have stored: 0 of 9 bytes are used") == it.line,
 	   "one that its requestor has no room for is refused");
-	is_int(requestor_kept(q), 0, "and not counted");
+	is_int(requestor_kept(q), 0, "a refused artifact is not counted");
 	q->store_bytes = stored;
 	over();
 }
@@ -188,7 +189,8 @@ TEST(claims)
 	artifact("x");
 	is_str(missing("errorCode"), "RESOURCE_LIMIT",
 	       "what is refused is missing");
-	is_int(lost(MSG_LOST_REFUSED, false), 0, "and may be told to be lost");
+	is_int(lost(MSG_LOST_REFUSED, false), 0,
+	       "a refused artifact may be told to be lost");
 	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO, "once");
 	over();
 	start(9, 5);

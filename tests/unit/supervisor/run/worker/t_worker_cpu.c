@@ -17,7 +17,8 @@ TEST(count_that_fails)
 		   "an unreadable count is no end of the watch: look %d", look);
 		event_base_loop(it.base, EVLOOP_ONCE);
 	}
-	is_str(run_state_name(it.r->state), "running", "…nor of the run");
+	is_str(run_state_name(it.r->state), "running",
+	       "an unreadable count is no end of the run");
 	event_free(it.w->cpu);
 	end();
 }
@@ -46,7 +47,8 @@ TEST(children_that_nobody_waits_for)
 	       "…also above the figure of the shim");
 	is_int(charged_ms(3750, false), 3750,
 	       "a higher figure of the shim is charged");
-	is_int(charged_ms(3750, true), 1500, "…but not beside a cgroup");
+	is_int(charged_ms(3750, true), 1500,
+	       "the shim's figure is not charged beside a cgroup");
 	ok(charged_ms(MSG_INT_MAX, false) >= 10000 * processors,
 	   "a false figure is charged up to the time of all processors,");
 	ok(charged_ms(MSG_INT_MAX, false) < 600000 * processors, "not above");

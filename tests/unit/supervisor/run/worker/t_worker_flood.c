@@ -13,8 +13,10 @@ TEST(counts)
 		rc = ask(i, "{}");
 	is_int(rc, 0, "64 may wait");
 	reply(7, "1");
-	is_int(ask(65, "{}"), 0, "and one more when one of them was answered");
-	is_int(ask(66, "{}"), -EPROTO, "but no more");
+	is_int(ask(65, "{}"), 0,
+	       "a 65th question is taken when another was answered");
+	is_int(ask(66, "{}"), -EPROTO,
+	       "a 65th question without an answer is refused");
 	end();
 
 	begin();
@@ -143,7 +145,8 @@ TEST(claims_another_run)
 	is_int(hear(&fail), 0, "a worker fails, and names another's run");
 	it.r->state = RUN_FAILED;
 	text = run_json_text(it.r, &iso);
-	ok(json_parse(&view, text, strlen(text), NULL) == 0, "its run is told");
+	ok(json_parse(&view, text, strlen(text), NULL) == 0,
+	   "the view of a failed run can be parsed");
 	is_str(json_member_str(
 		   json_member(json_member(view, "error"), "details"), "runId"),
 	       it.r->id, "by its own id");
@@ -191,9 +194,10 @@ TEST(is_large)
 	hear(&artifact);
 	is_int(it.w->phase, PHASE_ANSWER,
 	       "an artifact's answer waits for its turn");
-	is_int(hear(&artifact), -EPROTO, "and no other may come before it");
+	is_int(hear(&artifact), -EPROTO,
+	       "a second artifact before the answer is refused");
 	drain(&bytes);
-	is_int(it.w->phase, PHASE_TALKING, "which comes");
+	is_int(it.w->phase, PHASE_TALKING, "the answer on an artifact comes");
 	ok(bytes > MSG_ANSWER_MAX, "after all of the large one");
 	is_int(it.w->asks, 5, "that is outstanding no more");
 	is_int(worker_answer_question(it.r, 2, true, bulk, sizeof(bulk)), 0,
@@ -207,7 +211,7 @@ TEST(is_large)
 	ok(it.w->unsent <= 4 * MSG_ANSWER_MAX, "what waits is bounded");
 	drain(&bytes);
 	is_int(it.w->unsent + it.w->asks, 0,
-	       "and all of it is sent in the end");
+	       "each waiting answer is sent in the end");
 	end();
 }
 

@@ -21,11 +21,12 @@ TEST(asks_and_answers)
 	is_int(reply(1, "true"), 0, "one is answered");
 	is_str(noted(), "", "the run awaits another");
 	is_int(reply(1, "true"), -ENOENT, "once");
-	is_int(reply(3, "true"), -ENOENT, "and none that was not asked");
+	is_int(reply(3, "true"), -ENOENT,
+	       "an answer to a question that was not asked is refused");
 	is_int(worker_fail_question(it.r, 2, "INPUT_TIMEOUT", "late"), 0,
-	       "and may fail");
+	       "a question may fail");
 	is_str(noted(), "<running>", "then it goes on, whatever is called");
-	is_int(reply(5, "[]"), 0, "which has its answer too");
+	is_int(reply(5, "[]"), 0, "a call beside questions has an answer");
 	for (int i = 0; i < 4; i++)
 		read_one();
 	is_str(noted(),
@@ -45,7 +46,7 @@ TEST(takes_parts)
 	begin();
 	hear(&m);
 	is_str(noted(), "", "a part of a question is none");
-	is_int(reply(1, "1"), -ENOENT, "and has no answer");
+	is_int(reply(1, "1"), -ENOENT, "a part of a question has no answer");
 	hear(&c);
 	is_str(noted(), "<awaiting_input>[1 sample {\"a\":[1]}]",
 	       "the rest is");
@@ -84,7 +85,7 @@ TEST(takes_so_many)
 	hear_many(2, MSG_ASK_VALUES_MAX + 1);
 	read_one();
 	ok(strstr(noted(), "(2 not {\"code\":\"INVALID_PARAMETER\"") != NULL,
-	   "but no more");
+	   "a question with too many values is refused");
 	end();
 }
 
@@ -145,7 +146,8 @@ TEST(is_cancelled)
 	    "cancelled\"})",
 	    "a run that is being cancelled asks nobody");
 	reply(1, "1");
-	is_int(it.r->state, RUN_CANCELLING, "and no answer takes it back");
+	is_int(it.r->state, RUN_CANCELLING,
+	       "an answer takes no cancelling back");
 	end();
 }
 
@@ -166,11 +168,11 @@ TEST(is_dropped)
 	is_str(noted(),
 	       "[drop 1]<running>(1 not {\"code\":\"DROPPED\",\"message\":\"it "
 	       "is awaited no more\"})",
-	       "but that, and the run awaits it no more");
+	       "a withdrawn question fails as DROPPED, and the run goes on");
 	reply(2, "1");
 	is_int(drop(2), 0, "one whose answer is on its way may be, too");
-	is_int(drop(2), 0, "and again");
-	is_str(noted(), "", "which nobody is told");
+	is_int(drop(2), 0, "a question can be withdrawn twice");
+	is_str(noted(), "", "a withdrawal after the answer is told to nobody");
 	is_int(drop(3), -EPROTO, "one that was not asked may not");
 	end();
 
@@ -195,16 +197,18 @@ TEST(ends)
 	ask(1, "{}");
 	noted();
 	is_int(hear(&result), 0, "a result may come without its answers");
-	is_str(noted(), "<running>", "and the run awaits none");
-	is_int(reply(1, "1"), -ENOENT, "which is too late then");
-	is_int(run_apply(it.r, EV_SUCCEED), 0, "it may succeed");
+	is_str(noted(), "<running>", "a run with a result awaits no answer");
+	is_int(reply(1, "1"), -ENOENT, "an answer after the result is refused");
+	is_int(run_apply(it.r, EV_SUCCEED), 0,
+	       "a run with open questions may succeed");
 	end();
 
 	begin();
 	ask(1, "{}");
 	hear(&fail);
 	is_int(it.r->state, RUN_RUNNING, "so it is with a failure");
-	is_int(run_apply(it.r, EV_FAIL), 0, "it may fail");
+	is_int(run_apply(it.r, EV_FAIL), 0,
+	       "a run with open questions may fail");
 	end();
 }
 
@@ -237,7 +241,7 @@ TEST(is_counted)
 	it.line[0] = '\0';
 	hear_many(2, MSG_ASK_VALUES_MAX);
 	ok(refused_next(), "one that has no room is refused to the template");
-	is_int(held(), one, "and charged no more");
+	is_int(held(), one, "a question refused for memory is not charged");
 	is_int(it.r->state, RUN_AWAITING_INPUT, "the first one waits on");
 	it.line[0] = '\0';
 	call(3, "{\"a\":[1,2,3,4,5]}");
@@ -248,13 +252,13 @@ TEST(is_counted)
 	hear_many(4, MSG_ASK_VALUES_MAX);
 	is_int(held(), one, "then there is room again");
 	drop(4);
-	is_int(held(), 0, "nor is one that is dropped");
+	is_int(held(), 0, "a withdrawn question is charged no more");
 	hear(&part);
 	is_int(held(), 5000, "one that is coming is");
 	it.all.memory.most = 0;
 	end();
 	is_int(requestors_of_uid(&it.all, 7)->memory.held, 0,
-	       "and nothing is left with the worker");
+	       "no charge is left when the worker has gone");
 }
 
 TEST(counts_answers)

@@ -185,7 +185,7 @@ static void cancel(struct run *r)
 
 static void offend(struct run *r)
 {
-	worker_violation(r->job.worker, "it spoke before it was there");
+	worker_violation(r->job.worker, "the worker spoke before it was there");
 	ok(r->job.worker->born->child.pid == 0, "one that offends before that");
 }
 
@@ -219,11 +219,11 @@ static void test_leaves(void)
 	is_int(
 	    end_of(give_and_end), -1,
 	    "a run that is over by its result is not over again by its exit");
-	is_int(left.leavings, 1, "which was told once…");
+	is_int(left.leavings, 1, "the end of a run by the result is told once");
 	ok(left.alive && left.was_told, "…while its worker lived…");
 	ok(left.said_ms == SAID_MS && left.said_kb == SAID_KB,
 	   "…with what that said of itself");
-	is_int(left.gones, 1, "and that it is gone once");
+	is_int(left.gones, 1, "the end of a worker is told once");
 	ok(left.gone_kb > SAID_KB, "with what the kernel says");
 
 	left.takes_early = false;

@@ -108,10 +108,10 @@ like($left, qr/running=0 queued=0 connections=0 .*http_sessions=0 /, 'no run, no
 ok(until_true('it to be ready', sub { $s->fetch(GET => '/readyz')->{status} == 200 }), 'the server is ready for more');
 until_true('the descriptors to be closed', sub { open_files($s) <= @before });
 my @now = open_files($s);
-cmp_ok(scalar @now, '<=', scalar @before, 'it has no more open than at the start')
+cmp_ok(scalar @now, '<=', scalar @before, 'no more descriptors are open than at the start')
     or diag(join "\n", 'before:', (sort @before), 'now:', sort @now);
 my $peak = peak_kb($s->{pid});
-cmp_ok($peak, '<', 300_000 * $ROOM, "it held ${peak} kB at the most");
+cmp_ok($peak, '<', 300_000 * $ROOM, "the server held ${peak} kB at the most");
 $s->stop;
 
 # ---- every run has ended once, and as was told ----
@@ -131,7 +131,7 @@ my @twice = grep { $ends->{$_} != 1 } sort keys %$ends;
 cmp_ok(scalar keys %$rows, '>', $STEPS / 40, 'the store has ' . keys(%$rows) . ' runs, and clients know of the ends of ' .
        keys(%{$chaos->{ended}}));
 is("@untrue[0 .. ($#untrue > 9 ? 9 : $#untrue)]", '', 'each is in the store as its clients were told');
-is("@open", '', 'and has ended');
+is("@open", '', 'each run in the store has ended');
 is("@twice", '', 'once');
 
 # ---- which endings met which states ----

@@ -58,17 +58,17 @@ sub exit_of { # of an instance that ends by itself
 	   'the manager first hears that it is ready');
 	my $c = $d->client->greeted;
 	same_json($c->run_sync(echo => {a => 1})->{result}, {a => 1},
-		  'and it is');
+		  'a daemon that reported READY serves');
 	$m->hears(qr/^WATCHDOG=1$/);
-	ok($m->hears(qr/^WATCHDOG=1$/), 'its watchdog is kept content');
+	ok($m->hears(qr/^WATCHDOG=1$/), 'the watchdog of the manager is fed');
 	$d->signal('HUP');
 	like($m->hears(qr/^RELOADING=1\nMONOTONIC_USEC=(\d+)$/), qr/^\d+$/,
 	     'a reload is announced');
-	ok($m->hears(qr/^READY=1$/), 'and when it is over');
+	ok($m->hears(qr/^READY=1$/), 'the end of a reload is announced');
 	$d->signal('TSTP');
 	ok($m->hears(qr/^STATUS=quiet/), 'quiet is a status');
 	$d->signal('CONT');
-	ok($m->hears(qr/^STATUS=serving$/), 'and so is serving');
+	ok($m->hears(qr/^STATUS=serving$/), 'serving is a status');
 	$d->signal('TERM');
 	ok($m->hears(qr/^STOPPING=1/), 'the end is announced');
 	$d->stop('TERM ends it, status 0, and it leaves nothing behind');
@@ -125,16 +125,16 @@ sub with_worker {
 
 	until_true('the socket', sub { -S $d->{socket} });
 	is($d->reload, 'done', 'HUP before the cage is measured is heeded');
-	is($d->{manager}->heard(qr/READY/), 0, 'but does not make it ready');
+	is($d->{manager}->heard(qr/READY/), 0, 'a reload before the measure makes no daemon ready');
 	ok(!-e $d->{state}, 'nothing is made on disk till then');
-	$d->stop('and TERM ends it');
-	is($d->{manager}->heard(qr/READY/), 0, 'which never was ready');
+	$d->stop('TERM before the measure ends the daemon');
+	is($d->{manager}->heard(qr/READY/), 0, 'a daemon ended before the measure never was ready');
 }
 {
 	my $d = with_worker('exit 0');
 
 	is(exit_of($d), $EX_UNAVAILABLE, 'no cage: exit 69');
-	is($d->{manager}->heard(qr/READY/), 0, 'and never ready');
+	is($d->{manager}->heard(qr/READY/), 0, 'a daemon without a cage never is ready');
 	ok(!-e $d->{socket}, 'without a socket left');
 }
 {
@@ -147,9 +147,9 @@ sub with_worker {
 
 	is(exit_of($d), $EX_UNAVAILABLE,
 	   'less isolation than is required: exit 69');
-	is($d->{manager}->heard(qr/READY/), 0, 'and never ready');
+	is($d->{manager}->heard(qr/READY/), 0, 'a daemon with too little isolation never is ready');
 	like($d->log_text, qr/^paddockd: .* but full is required, which lacks [^(]*cgroup/m,
-	     'it is said what is missing');
+	     'the log says which isolation is missing');
 	like($d->log_text, qr/ why="[^"]*\bcgroup: (?:no cgroups with memory and pids are mounted here|[^"]+ \(start as root, or in a unit with Delegate=yes\))"/,
 	     'the log says why there is no cgroup');
 	ok(!-e $d->{state}, 'no state was made or taken over');
@@ -185,7 +185,7 @@ sub passed {
 	same_json($early->answer($id)->{result}, {},
 		  'who connected before the daemon was there is served');
 	$d->stop('a daemon on a passed socket ends');
-	ok(-S "$root/manager-sock", 'and leaves the socket, which is not its own');
+	ok(-S "$root/manager-sock", 'a passed socket stays when the daemon ends');
 	my $waiting = Client->new({socket => "$root/manager-sock",
 				   log => '/dev/null', pid => 0});
 	$id = $waiting->request('ping');
@@ -281,7 +281,7 @@ sub told { # how often CLIENT was told that the tools have changed
 	    6 => sub { is($d->reload, 'done', 'a reload under load') },
 	    9 => sub { # the old version's code changes under its version
 		    $d->write_templates({held => lua('return {v = 3}')});
-		    is($d->reload, 'done', 'and another one');
+		    is($d->reload, 'done', 'a second reload under load');
 	    });
 	my @views = load(\@clients, 240, 'which', 20,
 			 sub { ($change{$_[0]} // sub {})->() });
@@ -306,7 +306,7 @@ sub told { # how often CLIENT was told that the tools have changed
 	$d->reload;
 	is(told($main), 3, 'a new template is told');
 	same_json([$silent->call('ping')->{result}, $silent->{notes}], [{}, []],
-		  'but not to one that has not begun a session');
+		  'a client without a session is told of no new template');
 	$d->stop;
 }
 
@@ -327,12 +327,12 @@ sub told { # how often CLIENT was told that the tools have changed
 
 		$d->write_config($text);
 		like($d->reload, $why, "HUP with $name is refused");
-		is($waits->(), 7, 'and changes nothing');
+		is($waits->(), 7, "a reload refused for $name changes nothing");
 	}
 	$d->write_config("[limits]\nmax_queued_runs = 8\n[server]\naudit_file = $d->{root}/no/such/audit\n");
 	like($d->reload, qr/^done/, 'a log that cannot be opened keeps nothing else from being taken');
-	ok($d->log_has(qr/audit_file=".*no.such.audit" err="No such file/), 'but is told');
-	is($waits->(), 8, 'and the configuration counts');
+	ok($d->log_has(qr/audit_file=".*no.such.audit" err="No such file/), 'the log says that the audit log cannot be opened');
+	is($waits->(), 8, 'the configuration counts without the audit log');
 
 	# a broken template is one package, which the owner may have broken on purpose
 	$d->write_config({max_queued_runs => 9});
@@ -343,17 +343,17 @@ sub told { # how often CLIENT was told that the tools have changed
 	like($d->reload, qr/^done/, 'broken packages keep nothing else from being taken');
 	is($waits->(), 9, 'the configuration counts');
 	ok($d->log_has(qr/skipped="\S*templates\/broken"/), 'what is broken is told');
-	ok($d->log_has(qr/kept="echo 1\.0\.0"/), 'and what is kept of it');
+	ok($d->log_has(qr/kept="echo 1\.0\.0"/), 'the log says what is kept of a broken package');
 	same_json($c->run_sync(echo => {a => 1})->{result}, {a => 1},
 		  'what was loaded of it is served');
 	my ($view) = @{$c->tool(list_task_templates => {templateId => 'echo'})->{view}{templates}};
-	like($view->{notReloaded}, qr/template\.json/, 'and says what is wrong with it by now');
+	like($view->{notReloaded}, qr/template\.json/, 'the view of a broken template says what is wrong');
 	is(told($c), 0, 'nobody is told of anything, for nothing is another');
 	write_file($manifest, $was);
 	unlink "$d->{root}/templates/broken/template.json";
 	like($d->reload, qr/^done/, 'mended, all is taken');
 	($view) = @{$c->tool(list_task_templates => {templateId => 'echo'})->{view}{templates}};
-	ok(!exists $view->{notReloaded}, 'and nothing is wrong any more');
+	ok(!exists $view->{notReloaded}, 'the view of a mended template says nothing of a fault');
 	rename $manifest, "$manifest.away" or die;
 	$d->reload;
 	is($c->run('echo')->{view}{errorCode}, 'TEMPLATE_NOT_FOUND', 'what is removed is gone');
@@ -415,7 +415,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 		$over{$e->{runId}}++ if $e->{event} eq 'run_ended';
 	}
 	same_json(\%created, \%want, 'each was created once in the audit log');
-	same_json(\%over, \%want, 'and ended once');
+	same_json(\%over, \%want, 'each run ended once in the audit log');
 	is(read_file("$root/stderr"), '', 'nothing went to stderr');
 }
 
@@ -499,7 +499,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 		  'what runs may end, and its answer arrives');
 	is($other->result($lost)->{view}{error}{errorCode}, 'RUN_INTERRUPTED', 'who waited for a queued run hears that it is none');
 	ok($other->drained, 'then connections are closed');
-	$d->stop('and it ends');
+	$d->stop('a drained daemon ends');
 	like($d->log_text, qr/drain=started.*part=daemon ended=yes status=0\n\z/s, 'the last line of the log says that it ended by itself');
 
 	$d = $d->again;
@@ -512,7 +512,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	is(scalar(grep { ($_->{result}{n} // 0) == 4 }
 		  map { $c->ended($_->{runId}) } grep { $_->{templateId} eq 'echo' }
 		  @{$c->tool('list_task_runs')->{view}{runs}}), 0,
-	   'but not what somebody was told is none');
+	   'the next daemon has no run that was refused to somebody');
 	$d->stop;
 }
 
@@ -571,9 +571,9 @@ cut_short('no drain at all', {drain_timeout_ms => 0}, ['TERM']);
 	is($c->get($run)->{status}, 'queued', 'a reload does not end quiet');
 	$d->signal('CONT');
 	same_json($c->ended($run)->{result}, {a => 1}, 'CONT: it goes on');
-	is($told->(), '', '... and has nothing to tell');
+	is($told->(), '', 'a daemon that goes on has no warning');
 	$d->signal('USR1');
-	ok($d->log_has(qr/status=serving running=0 queued=0/), 'and says so');
+	ok($d->log_has(qr/status=serving running=0 queued=0/), 'USR1 logs the status');
 	$d->stop;
 }
 
@@ -603,14 +603,14 @@ sub mode_of { return sprintf '%04o', (stat $_[0])[2] & 07777 }
 	$second->wait_exit;
 	$_->close_stdin for $d, $second;
 	ok(strays_gone(), 'with a killed daemon its workers end');
-	ok(-S $second->{socket}, 'its socket stays');
+	ok(-S $second->{socket}, 'the socket of a killed daemon stays');
 	$d = $d->again;
-	ok($d->client->greeted, 'and is replaced by the next');
+	ok($d->client->greeted, 'the socket of a killed daemon is replaced');
 	$d->stop;
 	write_file($d->{socket}, "precious\n");
 	$d = $d->again(kept_socket => 1);
 	is(exit_of($d), $EX_UNAVAILABLE, 'a file in place of a socket: exit 69');
-	is(read_file($d->{socket}), "precious\n", 'it is not touched');
+	is(read_file($d->{socket}), "precious\n", 'the file in place of a socket is untouched');
 	$d = daemon(socket => '/' . 'x' x 108, kept_socket => 1);
 	is(exit_of($d), $EX_CONFIG, 'a path too long for a socket: exit 78');
 	$d = daemon(socket => "$d->{root}/none/of/these/sock", kept_socket => 1);
@@ -630,9 +630,9 @@ SKIP: {
 	same_json($c->run_sync(echo => {a => 1})->{result}, {a => 1},
 		  'an ordinary user has a daemon too, where XDG says');
 	is($c->tool('get_runtime_profile')->{view}{requestor}, "uid:$NOBODY",
-	   'whose requestor is that user');
-	is(mode_of($d->{socket}), '0600', 'its socket is nobody else\'s');
-	is(mode_of("$root/run/paddock"), '0700', 'nor is the folder');
+	   'an ordinary user\'s daemon serves that user');
+	is(mode_of($d->{socket}), '0600', 'an ordinary user\'s socket is for the user alone');
+	is(mode_of("$root/run/paddock"), '0700', 'the folder of an ordinary user\'s socket is for the user alone');
 	$d->stop;
 	ok(!-e $d->{socket}, 'the socket goes');
 }
@@ -680,7 +680,7 @@ SKIP: {
 			} $id, $unknown;
 
 			is($a, $b, "$me, $tool: another's id is as an unknown one");
-			like($a, qr/_NOT_FOUND/, 'which is not found');
+			like($a, qr/_NOT_FOUND/, "$me, $tool: another's id is not found");
 		}
 		is($c{$me}->get($run{$me})->{status}, 'succeeded',
 		   'one\'s own is there');
@@ -689,7 +689,7 @@ SKIP: {
 	   "$_ has a run that nobody else could cancel") for qw(root nobody);
 	$c{$_}->tool(cancel_task_run => {runId => $live{$_}}) for qw(root nobody);
 	is($c{$_}->ended($live{$_})->{status}, 'canceled',
-	   'and can itself') for qw(root nobody);
+	   "$_ can cancel the own run") for qw(root nobody);
 	$d->stop;
 }
 
@@ -711,7 +711,7 @@ SKIP: {
 	my $late = $d->client;
 	ok($late->drained, 'one user\'s 231st is turned away');
 	like($late->{other}[0]{error}{message} // '', qr/^224 connections of yours.* 256 /,
-	     'and told why');
+	     'the refusal says how many connections are open and allowed');
 	SKIP: {
 		skip_lacking(1, 'root');
 		chmod 0666, $d->{socket};
@@ -759,7 +759,7 @@ SKIP: {
 	is($status, 0, '--check of what is right: exit 0');
 	is($out, join('', map { "$_ 1.0.0\n" } sort keys %templates),
 	   'with a list of templates');
-	ok(!-e "$dir/.local", 'and without a trace');
+	ok(!-e "$dir/.local", '--check leaves no trace');
 	write_file("$dir/bob.conf", qq([requestor "bob"]\nuid = 7\ntemplates = ) . join(' ', (sort keys %templates)[0], 'nosuch') . "\n");
 	($status, $out, $err) = paddockd($dir, '--check', @t, '--config', "$dir/bob.conf");
 	is("$status $err", qq(0 paddockd: [requestor "bob"]: templates has nosuch, and there is no such template\n),
@@ -771,7 +771,7 @@ SKIP: {
 	write_file("$d->{root}/templates/broken/template.json", '{}');
 	($status, $out, $err) = paddockd($dir, '--check', @t);
 	is($status, $EX_CONFIG, 'with a broken template: exit 78');
-	like($err, qr/templates\/broken: \S/, 'which is named');
+	like($err, qr/templates\/broken: \S/, '--check names a broken template');
 	for (["[limits]\nmax_queued_runs = -1\n", qr/:2: max_queued_runs/,
 	      'a wrong value'],
 	     ["max_queued_runs = 1\n", qr/:1: /, 'a key outside of a section'],
@@ -788,7 +788,7 @@ SKIP: {
 	     ['--log-file', "$dir/no/log"], ['--templates', "$dir/none"]) {
 		($status, $out, $err) = paddockd($dir, '--check', @$_);
 		is($status, $EX_CONFIG, "@$_: exit 78" =~ s/\Q$dir\E/DIR/r);
-		like($err, qr/^paddockd: \S/m, 'and says why');
+		like($err, qr/^paddockd: \S/m, "--check @$_ says why on stderr");
 	}
 	for ([qr/there is no flag --chekc; did you mean --check\?/, '--chekc'],
 	     [qr/there is no flag --xyzzy; see --help/, '--xyzzy=1'],
@@ -802,7 +802,7 @@ SKIP: {
 
 		($status, $out, $err) = paddockd($dir, @flags);
 		is($status, 2, "@flags: exit 2");
-		like($err, qr/\Apaddockd: $why\n\z/, 'and says why, in one line');
+		like($err, qr/\Apaddockd: $why\n\z/, "@flags: a single line on stderr says why");
 	}
 	for (['--version', qr/^paddockd \d+\.\d+\.\d+\n$/],
 	     ['--help', qr/^usage: paddockd .*--require-isolation/s]) {
@@ -835,7 +835,7 @@ CONF
 					"$dir/again.conf");
 	same_json([$first, $second], [0, 0], '--print-config: exit 0');
 	is($again, $text, 'what it prints is read as the same');
-	like($text, qr/^max_run_timeout_ms = 90000$/m, 'and has what was set');
+	like($text, qr/^max_run_timeout_ms = 90000$/m, '--print-config prints a key that was set');
 	ok(!-e "$dir/audit", 'nothing is opened for that');
 }
 

@@ -43,12 +43,12 @@ for my $most ($unit, 300) {
 	SKIP: {
 		skip_lacking(1, 'root');
 		chmod 0666, $s->{socket};
-		is_deeply(Daemon::client($s, $ORDINARY)->greeted->call('ping')->{result}, {}, '  and a connection to the socket');
+		is_deeply(Daemon::client($s, $ORDINARY)->greeted->call('ping')->{result}, {}, '  a connection to the socket is served while sessions wait');
 	}
 	$_->can('hang_up') && $_->hang_up for @held;
 	@held = ();
 	$eve->tool(cancel_task_run => {runId => $_}) for @naps;
-	is($bob->run_sync(echo => {n => 2})->{status}, 'succeeded', '  and when they have gone, all goes on');
+	is($bob->run_sync(echo => {n => 2})->{status}, 'succeeded', '  runs succeed when the idle clients have gone');
 	$s->stop;
 }
 done_testing;

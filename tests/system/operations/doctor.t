@@ -20,7 +20,7 @@ my $r = doctor($cli, '--json', '--templates', "$TOP/etc/templates", '--templates
 my $found = json_to($r->{out});
 my %tried = map { $_->{templateId} => $_ } @{$found->{tried}};
 
-is($r->{status}, 0, 'it ends well');
+is($r->{status}, 0, 'doctor ends with status 0');
 is_deeply([sort keys %tried], [sort @ship], 'each of them is tried');
 for my $id (@ship) {
 	SKIP: {
@@ -47,9 +47,9 @@ like($r->{out}, qr/^missing      the template text_diff: .*the disk is made of c
 like($r->{out}, qr/^missing      the template csv_profile: ImportError: no cheese$/m, 'one whose code fails, with its last word');
 like($r->{out}, qr/^missing      the template json_query: the value lacks the member "cheese"$/m, 'one that refuses, with why');
 like($r->{out}, qr/^missing      the template log_digest: .*200/m, 'one that takes too long');
-unlike($r->{out}, qr/nobody tries this/, 'and none that does not ship');
+unlike($r->{out}, qr/nobody tries this/, 'doctor tries no template that does not ship');
 like($r->{out}, qr/^runs work, but 4 of the 5 templates that ship do not$/m, 'runs work all the same, which is not all of the verdict');
-is($r->{status}, 0, 'which is the status');
+is($r->{status}, 0, 'doctor ends with status 0 where templates fail but runs work');
 
 # Programs which all fail.
 sub program { return {program => "#!/bin/sh\n$_[0]", inputsSchema => $inputs} }
@@ -58,7 +58,7 @@ SKIP: {
 	$r = doctor($cli, '--templates', "$cli->{root}/templates");
 	like($r->{out}, qr/^missing      the template $_: /m, "$_ is named") for qw(run_bash word_count);
 	unlike($r->{out}, qr/^(?:runs work|all is well)/m, 'where no program works the verdict is no good one');
-	like($r->{err}, qr/^paddock: runs of programs do not work here; the lines above say why$/m, 'but says so');
+	like($r->{err}, qr/^paddock: runs of programs do not work here; the lines above say why$/m, 'doctor says that runs of programs do not work');
 	is($r->{status}, 125, '  as the status does');
 	my $both = $cli->run(['doctor', '--state-dir', "$cli->{root}/state", '--templates', "$cli->{root}/templates"],
 		within => ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'])->{out};
@@ -82,7 +82,7 @@ $sick->start->ready;
 $cli = Cli->new;
 $r = $cli->run(['doctor'], env => {PADDOCK_SOCKET => $sick->{socket}});
 like($r->{out}, qr{^missing      the template csv_profile: template\.json:.+}m, 'a shipped one that the daemon could not load is named, with why');
-like($r->{out}, qr{^missing      a template: \Q$packages\E/mine: }m, 'and one of its own');
+like($r->{out}, qr{^missing      a template: \Q$packages\E/mine: }m, 'doctor names an operator\'s template that cannot be loaded');
 is(scalar(() = $r->{out} =~ /csv_profile/g), 1, '  each once');
 like($r->{out}, qr/^runs work, but 1 of the 2 templates that ship do not$/m, 'the verdict has it');
 my $health = json_to($cli->run(['status', '--json'], env => {PADDOCK_SOCKET => $sick->{socket}})->{out});
@@ -100,9 +100,9 @@ my @env = (env => {PADDOCK_SOCKET => $d->{socket}});
 my $runs = sub { return join ' ', map { "$_->{templateId} $_->{status}" } json_to($cli->run(['ps', '-a', '--json'], @env)->{out})->@* };
 my ($mine) = $cli->run(['run', '--detach', 'mine'], @env)->{out} =~ /(run_\w+)/;
 my $stopped = $cli->start(['doctor'], @env);
-ok(until_true('a run of doctor', sub { $runs->() eq 'word_count queued mine running' }), 'its run waits');
-is($stopped->signal('INT')->finish->{status}, 130, 'it is stopped by ctrl-C');
-is($runs->(), 'mine running', 'and its run is gone, from the record as well');
+ok(until_true('a run of doctor', sub { $runs->() eq 'word_count queued mine running' }), 'the run of doctor is queued');
+is($stopped->signal('INT')->finish->{status}, 130, 'ctrl-C stops doctor');
+is($runs->(), 'mine running', 'the stopped doctor\'s run is deleted');
 $cli->run(['cancel', $mine], @env);
 $d->stop;
 done_testing;

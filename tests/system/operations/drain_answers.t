@@ -49,7 +49,7 @@ sub wait_behind {
 	is($got{running}{view}{result}, 1, 'what runs is waited for');
 	for ('lines', 'a session', 'a tool of its own', 'modern auto') {
 		like($got{$_}{view}{runId} // '', qr/^run_/, "$_: who waits for its turn has a handle") or diag json_of($got{$_});
-		like(json_of($got{$_}), qr/the next server has it/, '…and is told who has the run');
+		like(json_of($got{$_}), qr/the next server has it/, "$_: the answer says that the next server has the run");
 	}
 	for ('lines, sync', 'modern sync') {
 		my $e = $got{$_}{view}{error} // {};

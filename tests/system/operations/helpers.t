@@ -28,13 +28,13 @@ SKIP: {
 	my ($keeper) = grep { (read_file("/proc/$_/comm") // '') =~ /^paddock-keeper/ }
 	    split ' ', join ' ', map { read_file($_) } glob "/proc/$s->{pid}/task/*/children";
 	is($row->('the process that keeps root\'s rights')->{verdict}, 'well', 'the process that keeps root is well');
-	ok($keeper && kill(KILL => $keeper), 'it is killed');
-	ok(until_true('it to be missed', sub { $row->('the process that keeps root\'s rights')->{verdict} eq 'warning' }), 'which is told');
+	ok($keeper && kill(KILL => $keeper), 'the keeper of root\'s rights is killed');
+	ok(until_true('it to be missed', sub { $row->('the process that keeps root\'s rights')->{verdict} eq 'warning' }), 'the missing keeper is a warning');
 	like($row->('the process that keeps root\'s rights')->{says}, qr/^the process that keeps root's rights has ended/, '  in the words of the cause');
 	$s->{kept_socket} = 1; # that process would have removed it
 }
 my $all = $ready->()->{json};
 ok((grep { /paddock-browser ends/ } $all->{warnings}->@*) && (grep { /keeps root's rights/ } $all->{warnings}->@*) || !as_root(), 'readyz tells all of them');
-is($all->{warning}, $all->{warnings}[0], '  and the first by itself');
+is($all->{warning}, $all->{warnings}[0], '  the first warning of readyz stands alone as well');
 $s->stop;
 done_testing;

@@ -108,7 +108,7 @@ my $dest = "$root/dest";
 make('install', "DESTDIR=$dest");
 same_json(tree($dest), expected('/usr'), 'all files are there, with their modes');
 cmp_ok(scalar @manuals, '>=', 4, 'manual pages are among them');
-cmp_ok(scalar keys %examples, '>=', 10, 'and examples');
+cmp_ok(scalar keys %examples, '>=', 10, 'examples are installed');
 for (['/usr/bin', '755'], ['/usr/libexec/paddock', '755'],
      ['/usr/share/paddock/templates/csv_profile/tests', '755'],
      ['/usr/share/doc/paddock/examples/cluster', '755'],
@@ -140,7 +140,7 @@ chown $NOBODY, $NOBODY, $home if as_root();
 
 	is($status, 0, 'the installed paddockd runs');
 	like($out, qr{^templates = /etc/paddock/templates\n\s+\Q$dest\E/usr/share/paddock/templates$}m,
-	     'and looks for templates where they are installed');
+	     'the installed paddockd looks for templates where they are installed');
 	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddockd", '--check',
 				       '--templates',
 				       "$dest/usr/share/paddock/templates");
@@ -163,7 +163,7 @@ chown $NOBODY, $NOBODY, $home if as_root();
 				       '-i', 'a=@a.txt', '-i', 'b=@b.txt');
 	is($status, 0, 'paddock, paddockd and paddock-worker find each other')
 	    or diag($err);
-	like($out, qr/\+2/, 'and do their work');
+	like($out, qr/\+2/, 'the installed paddock runs text_diff');
 	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddock", 'selftest');
 	is($status, 0, 'the installed selftest finds its attacks, and the cage holds')
 	    or diag($out, $err);
@@ -190,6 +190,6 @@ like(read_file("$dest/usr/local/lib/systemd/system/paddockd.service"),
      qr{^ExecStart=/usr/local/bin/paddockd$}m, 'the unit knows it');
 make('uninstall', "DESTDIR=$dest", 'PREFIX=/usr/local');
 same_json([keys %{tree($dest)}], ['/etc/paddock/paddock.conf'],
-	  'and uninstall, too');
+	  'uninstall with PREFIX leaves the configuration alone');
 
 done_testing;

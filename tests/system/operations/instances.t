@@ -99,9 +99,9 @@ sub shows_and_ends {
 	same_json(still($b->get($run)), still($v),
 		  "$as: a run of another server is shown as that one shows it");
 	same_json($v->{progress}, {totalSteps => 4, doneSteps => 1}, '  with its progress');
-	is($v->{steps}[0]{status}, 'succeeded', '  and its steps');
+	is($v->{steps}[0]{status}, 'succeeded', "$as: a run of another server is shown with the steps");
 	like($b->run_log($run), qr/I lie down/, "$as: and its log");
-	is($b->run_log($run), $a->run_log($run), '  which is the same');
+	is($b->run_log($run), $a->run_log($run), "$as: the log is the same at both servers");
 	$v = json_to($b->call('resources/read', {uri => "paddock://runs/$run"})
 		     ->{result}{contents}[0]{text});
 	is($v->{message}, 'dozing', "$as: so is its resource");
@@ -109,8 +109,8 @@ sub shows_and_ends {
 	answer_ok($v, "$as: and it is ended from there");
 	ok($v->{view}{cancelRequested} && !exists $v->{view}{reason}, '  as the answer says')
 	    or diag(json_of($v));
-	is($a->ended($run)->{status}, 'canceled', '  its own server knows');
-	same_json($b->get($run), $a->get($run), '  and both show the end alike');
+	is($a->ended($run)->{status}, 'canceled', "$as: the owner of a run cancelled elsewhere has cancelled the run");
+	same_json($b->get($run), $a->get($run), "$as: both servers show the end alike");
 	$v = cancel($b, $run)->{view};
 	ok(!$v->{cancelRequested} && $v->{currentStatus} eq 'canceled' &&
 	   $v->{reason} =~ /ended already/, "$as: once more is too late") or diag(json_of($v));
@@ -123,15 +123,15 @@ sub shows_and_ends {
 	$v = cancel($b, $queued)->{view};
 	ok($v->{cancelRequested} && $v->{currentStatus} eq 'canceled',
 	   "$as: and ended: it is canceled at once") or diag(json_of($v));
-	for my $which ('one that does not stop', 'which was asked before') {
+	for my $which ('one that does not stop', 'one that was asked to stop before') {
 		$v = cancel($b, $stays)->{view};
 		ok($v->{cancelRequested} && $v->{currentStatus} eq 'running',
 		   "$as: $which is asked to") or diag(json_of($v));
 	}
 	is_deeply([map { !!$_->get($stays)->{cancelRequested} } $a, $b], [1, 1],
-		  '  which both show');
+		  "$as: both servers show that the run is asked to stop");
 	$again = () = $a->log_text =~ /run=\Q$stays\E .*cancel=asked/g;
-	is($again, 1, '  and its server has heard once');
+	is($again, 1, "$as: the owner of the run has been asked once");
 	is($b->tool(list_task_runs => {status => 'running'})->{view}{total}, 2,
 	   "$as: lists have them all");
 	stop_both($a, $b, $as);
@@ -156,7 +156,7 @@ sub unasked {
 	answer_it($a, $asked);
 	$a->saying($run, 'half of it');
 	has_asked($a);
-	is($written->(), $before, '  its progress and its log are not written');
+	is($written->(), $before, "$as: progress and log of a run are not written to the store");
 	is($b->get($run)->{message}, 'half of it', '  until another server asks');
 	isnt($written->(), $before, '  by rows');
 	stop_both($a, $b, $as);
@@ -171,7 +171,7 @@ sub tasks {
 	$asked = has_asked($a);
 	$v = get_task($b, $task);
 	is($v->{status}, 'input_required', "$as: a task elsewhere that asks is shown so");
-	ok($b->get($task)->{awaitingInput}, '  and as a run as well');
+	ok($b->get($task)->{awaitingInput}, "$as: a run elsewhere that asks is shown as awaiting input");
 	$waits = $b->request('tasks/result', {taskId => $task});
 	$b->call('resources/subscribe', {uri => "paddock://runs/$task$_"}) for '', '/log';
 	answer_it($a, $asked);
@@ -189,7 +189,7 @@ sub tasks {
 	same_json($v->{progress}, {totalSteps => 2, doneSteps => 1},
 		  "$as: it is shown how it goes on");
 	until_true('its log', sub { $b->run_log($task) =~ /first answer/ });
-	like($b->run_log($task), qr/the first answer came/, '  and what it logs');
+	like($b->run_log($task), qr/the first answer came/, "$as: the log of a run elsewhere is shown");
 	answer_it($a, $asked);
 	$v = $b->answer($waits);
 	is($v->{result}{content}[0]{text}, '"both came"',
@@ -202,10 +202,10 @@ sub tasks {
 	$v = $b->call('tasks/cancel', {taskId => $task});
 	is($v->{result}{status}, 'cancelled', "$as: a task is cancelled from elsewhere")
 	    or diag(json_of($v));
-	is($v->{result}{statusMessage}, 'The task was cancelled.', '  and says so');
+	is($v->{result}{statusMessage}, 'The task was cancelled.', "$as: a cancelled task says so");
 	is($b->answer($waits)->{error}{message}, 'Task was cancelled',
-	   '  which who waits for it hears');
-	is($a->ended($task)->{status}, 'canceled', '  and its own server did');
+	   "$as: a client that waits for a cancelled task hears so");
+	is($a->ended($task)->{status}, 'canceled', "$as: the owner of a cancelled task has cancelled the run");
 	like($b->call('tasks/cancel', {taskId => $task})->{error}{message}, qr/cancelled/,
 	     '  once more is too late');
 
@@ -213,7 +213,7 @@ sub tasks {
 	$a->saying($run, 'dozing');
 	not_found($b->call($_, {taskId => $run}), "$as: a run elsewhere that is no task: $_")
 	    for qw(tasks/get tasks/cancel);
-	is($a->get($run)->{status}, 'running', '  and goes on');
+	is($a->get($run)->{status}, 'running', "$as: a run elsewhere that is no task goes on");
 	stop_both($a, $b, $as);
 }
 
@@ -232,8 +232,8 @@ sub hindered {
 	$a->saying($run, 'dozing');
 	ok(-s "$a->{faults}.hit", "$as: a server that cannot be nudged");
 	is($b->get($run)->{message}, 'dozing', '  shows its run all the same');
-	like($b->run_log($run), qr/I lie down/, '  and its log');
-	ok(cancel($b, $run)->{view}{cancelRequested}, '  and ends it');
+	like($b->run_log($run), qr/I lie down/, "$as: the log of a run is shown though the owner cannot be nudged");
+	ok(cancel($b, $run)->{view}{cancelRequested}, "$as: a run ends though the owner cannot be nudged");
 	is($a->ended($run)->{status}, 'canceled', '  so that it is canceled');
 
 	$run = start_task($a, 'doze');
@@ -241,17 +241,17 @@ sub hindered {
 	write_file("$b->{faults}", "write 28 /paddock.db-wal\n");
 	refused($v = cancel($b, $run), 'STORE_UNAVAILABLE',
 		"$as: a server that cannot write says so, for one that is to be ended");
-	like($v->{view}{error}, qr/was not cancelled: .* its disk is full/, '  and why');
+	like($v->{view}{error}, qr/was not cancelled: .* its disk is full/, "$as: the refused cancel says why");
 	like($b->call('tasks/cancel', {taskId => $run})->{error}{message},
 	     qr/was not cancelled: .* its disk is full/, '  of a task as well');
 	$v = $b->get($run);
 	ok($v->{status} eq 'running' && $v->{message} =~ /not known how far.* its disk is full/,
 	   '  one that is looked at is shown as far as it is known') or diag(json_of($v));
 	like($b->call('resources/read', {uri => "paddock://runs/$run/log"})->{error}{message},
-	     qr/not to be had until it ends: .* its disk is full/, '  but not its log');
+	     qr/not to be had until it ends: .* its disk is full/, "$as: the log of a run elsewhere is refused with the reason");
 	write_file("$b->{faults}", "none 0 none\n");
 	ok(cancel($b, $run)->{view}{cancelRequested}, '  that is over with its cause');
-	is($a->ended($run)->{status}, 'canceled', '  and the run ends');
+	is($a->ended($run)->{status}, 'canceled', "$as: a run ends when the store can be written again");
 	stop_both($a, $b, $as);
   }
 }
@@ -283,8 +283,8 @@ sub strangers {
 	is((values %answers)[0], (values %answers)[1],
 	   "$as: a run of another requestor is like one that is not there");
 	$b->write_config($mine);
-	is($a->get($run)->{status}, 'running', '  it goes on');
-	unlike($a->log_text, qr/cancel=asked/, '  and nobody asked its server');
+	is($a->get($run)->{status}, 'running', "$as: a run of another requestor goes on");
+	unlike($a->log_text, qr/cancel=asked/, "$as: the server is not asked to cancel another requestor's run");
 	stop_both($a, $b, $as);
 }
 
@@ -314,7 +314,7 @@ sub silent {
 	like($b->answer($id{cancel_task})->{error}{message}, qr/does not answer/,
 	     '  as a task, too');
 	kill CONT => $a->{pid};
-	is($a->ended($run)->{status}, 'canceled', '  and done when it goes on');
+	is($a->ended($run)->{status}, 'canceled', "$as: a run of a stopped server is cancelled when the server goes on");
 
 	$run = $a->run_async('doze');
 	$a->saying($run, 'dozing');
@@ -370,7 +370,7 @@ sub died {
 	   $v->{reason} =~ /has died/, "$as: to cancel it then tells that") or
 	    diag(json_of($v));
 	$v = cancel($b, $queued)->{view};
-	ok($v->{cancelRequested}, '  and what it had queued is cancelled all the same')
+	ok($v->{cancelRequested}, "$as: a queued run of a dead server is cancelled")
 	    or diag(json_of($v));
 	is($b->ended($queued)->{status}, 'canceled', '  for good');
 	$b->stop;
@@ -471,28 +471,28 @@ sub command {
 	$r = $paddock->(cancel => $run);
 	is_deeply([@$r{qw(status out)}], [0, "$run\n"], "$as: paddock cancel") or diag(json_of($r));
 	like($r->{err}, qr/^paddock: $run is asked to stop: it is (?:running|canceled)\n\z/,
-	     '  which says how it is');
+	     "$as: paddock cancel says how the run is");
 	$r = $follows->finish;
 	is($r->{status}, 0, "$as: paddock logs -f ends with the run") or diag(json_of($r));
-	is($s->get($run)->{status}, 'canceled', '  which is cancelled');
+	is($s->get($run)->{status}, 'canceled', "$as: paddock cancel has cancelled the run");
 	$r = $paddock->(cancel => $run);
 	is($r->{status}, 0, '  once more is no fault');
-	like($r->{err}, qr/nothing to cancel: the run has ended already/, '  but is told');
+	like($r->{err}, qr/nothing to cancel: the run has ended already/, "$as: a second paddock cancel says that the run has ended");
 	is($paddock->(cancel => 'run_00000000000000000000000000')->{status}, 4,
-	   '  and a run that is not there has a status of its own');
+	   "$as: paddock cancel of an unknown run has status 4");
 
 	$run = $s->run_async('doze');
 	$s->saying($run, 'dozing');
 	kill STOP => $s->{pid};
 	$r = $paddock->(cancel => $run);
 	is($r->{status}, 125, "$as: paddock cancel where the server does not answer fails");
-	is($r->{out}, '', '  and does not say that it is done');
-	like($r->{err}, qr/not cancelled yet: another server has this run/, '  but why not');
+	is($r->{out}, '', "$as: paddock cancel prints no run that is not cancelled");
+	like($r->{err}, qr/not cancelled yet: another server has this run/, "$as: paddock cancel says why the run is not cancelled yet");
 	$r = $paddock->(logs => $run);
 	ok($r->{status} == 125 && $r->{err} =~ /does not answer/, '  paddock logs, too')
 	    or diag(json_of($r));
 	kill CONT => $s->{pid};
-	is($s->ended($run)->{status}, 'canceled', '  it is done when the server goes on');
+	is($s->ended($run)->{status}, 'canceled', "$as: the run is cancelled when the server goes on");
 	$s->stop;
 }
 
@@ -517,9 +517,9 @@ sub left_waiting {
 		  [1, 1, 1], "$as: the command looks, and leaves waiting what waits");
 	like($paddock->(status => $begun)->{out}, qr/status\s+failed/, '  what had begun is over');
 	like($paddock->(status => $waits)->{out}, qr/status\s+queued/, '  one that waits is shown');
-	is($paddock->(logs => $waits)->{status}, 0, '  it has no log, which is no fault');
+	is($paddock->(logs => $waits)->{status}, 0, "$as: paddock logs of a queued run has status 0");
 	$r = $paddock->(cancel => $unwanted);
-	is_deeply([@$r{qw(status out)}], [0, "$unwanted\n"], '  and one that waits is cancelled')
+	is_deeply([@$r{qw(status out)}], [0, "$unwanted\n"], "$as: paddock cancel cancels a queued run")
 	    or diag(json_of($r));
 	like($paddock->(status => $unwanted)->{out}, qr/status\s+canceled/, '  at once');
 
@@ -527,11 +527,11 @@ sub left_waiting {
 	$s->init;
 	$s->saying($next, 'dozing');
 	is($s->get($waits)->{status}, 'queued', "$as: the next server takes them over");
-	$s->stop('  and ends before their turn has come');
+	$s->stop("$as: the next server ends before the queued runs begin");
 	$s = server(%same);
 	$s->init;
 	is($s->ended($waits)->{status}, 'succeeded', '  so that the one after it runs it');
-	is($s->get($next)->{error}{errorCode}, 'RUN_INTERRUPTED', '  but for what it had begun');
+	is($s->get($next)->{error}{errorCode}, 'RUN_INTERRUPTED', "$as: a run that the dead server had begun is interrupted");
 	$s->stop;
 }
 

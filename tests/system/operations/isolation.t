@@ -111,7 +111,7 @@ refuses(server('filters'), qr/^paddockd: .*seccomp.*/m, 'one without filters');
 refuses(server('seccomp', user => $ORDINARY), qr/^paddockd: .*seccomp.*/m,
 	'nobody, without seccomp') if as_root();
 refuses(server('seccomp', args => ['--require-isolation', 'restricted']),
-	qr/^paddockd: this kernel has no seccomp, so nothing can be run/m, 'and when little is required');
+	qr/^paddockd: this kernel has no seccomp, so nothing can be run/m, 'no seccomp, though little isolation is required');
 
 # ---- what is required ----
 
@@ -175,8 +175,8 @@ sub measured_level {
 
 	close $out;
 	like($told, qr/^isolation +restricted$/m, 'the doctor tells the level');
-	like($told, qr/^programs +refused$/m, 'and that programs are refused');
-	like($told, qr/^missing +$_: \S/m, "and what would help $_") for @by_userns;
+	like($told, qr/^programs +refused$/m, 'doctor tells that programs are refused');
+	like($told, qr/^missing +$_: \S/m, "doctor tells what would help $_") for @by_userns;
 	unlike($told, qr/please report/, 'all of which is known');
 }
 
@@ -211,12 +211,12 @@ SKIP: {
 	like($status, qr/^Cap$_:\s+0+$/m, "a worker has no Cap$_")
 	    for qw(Inh Prm Eff Bnd Amb);
 	same_json([map { s{.*/}{}r } glob "/proc/$pid/fd/*"], [qw(0 1 2 3)],
-		  'it has no more than four descriptors');
+		  'a worker has four descriptors');
 	is(scalar(grep { readlink("/proc/$pid/fd/$_") eq '/dev/null' } 0 .. 2), 3,
 	   'three of which are nothing');
-	like(readlink "/proc/$pid/fd/3", qr/^socket:/, 'and one is its run');
-	same_json([glob "/proc/$pid/root/*"], [], 'its root is empty');
-	is($s->{pid}, Paddock::stat_of($pid)->{ppid}, 'its parent is the supervisor');
+	like(readlink "/proc/$pid/fd/3", qr/^socket:/, 'a descriptor of a worker is the run\'s socket');
+	same_json([glob "/proc/$pid/root/*"], [], 'a worker\'s root is empty');
+	is($s->{pid}, Paddock::stat_of($pid)->{ppid}, 'a worker\'s parent is the supervisor');
 	my ($uid) = $status =~ /^Uid:\s+(\d+)/m;
 	my ($uid2) = read_file("/proc/$pid2/status") =~ /^Uid:\s+(\d+)/m;
 	isnt($uid, $uid2, 'another worker is another user')
@@ -243,7 +243,7 @@ SKIP: {
 		    for qw(Inh Prm Eff Bnd Amb);
 	}
 	isnt(readlink "/proc/$shim/ns/$_", readlink "/proc/self/ns/$_",
-	     "they are in another $_ namespace") for qw(user net ipc uts mnt);
+	     "a program's processes are in another $_ namespace") for qw(user net ipc uts mnt);
 	is((stat "/proc/$shim/environ")[4], 0, 'the shim cannot be dumped');
 	$s->stop;
 }

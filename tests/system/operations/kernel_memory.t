@@ -42,7 +42,7 @@ for (['send', ENOBUFS, 'socket'], ['send', ENOMEM, 'socket'], ['wait', ENOMEM, '
 
 	ok(until_true($name, sub { -s "$s->{faults}.hit" }), "$name: calls meet that");
 	fault('');
-	is(join(' ', map { my $a = $c->answer($_); $a->{error} ? $a->{error}{message} : ref $a->{result} } @ids), join(' ', ('HASH') x 4), '…and are answered when it is over');
+	is(join(' ', map { my $a = $c->answer($_); $a->{error} ? $a->{error}{message} : ref $a->{result} } @ids), join(' ', ('HASH') x 4), "$name: calls are answered when the failure is over");
 	is($c->run_sync(echo => {n => 7})->{result}{n}, 7, '…as is the next');
 }
 $s->stop;

@@ -44,17 +44,17 @@ my $crashes = 'crashes that nobody is told of';
 my $memory = 'memory that runs cannot promise away';
 
 same_json(says('true', 'kernel/core_pattern' => 'core', 'vm/overcommit_memory' => 0), {}, 'of what is usual nothing is told');
-same_json(says('true', 'kernel/core_pattern' => '|/usr/lib/systemd/systemd-coredump %P'), {}, 'nor of a program for crashes, which no run starts');
+same_json(says('true', 'kernel/core_pattern' => '|/usr/lib/systemd/systemd-coredump %P'), {}, 'a program for crashes that no run starts is not told');
 like(says('ulimit -Hc 0', 'kernel/core_pattern' => '|/usr/lib/systemd/systemd-coredump %P')->{$crashes},
-     qr/^the system's core_pattern is a program, and the limit of cores is 0/, 'but where a limit of 0 was left to us');
-same_json(says('ulimit -Hc 0', 'kernel/core_pattern' => 'core'), {}, 'which does no harm to files');
-like(says('true', 'kernel/core_pattern' => '@/run/cores')->{$crashes}, qr/^the system's core_pattern is a socket/, 'and of a socket, in any case');
-like(says('true', 'vm/overcommit_memory' => 2)->{$memory}, qr/^vm\.overcommit_memory is 2/, 'and of memory that is promised');
+     qr/^the system's core_pattern is a program, and the limit of cores is 0/, 'a program for crashes is told where the limit of cores is 0');
+same_json(says('ulimit -Hc 0', 'kernel/core_pattern' => 'core'), {}, 'files for crashes are not told where the limit of cores is 0');
+like(says('true', 'kernel/core_pattern' => '@/run/cores')->{$crashes}, qr/^the system's core_pattern is a socket/, 'a socket for crashes is told');
+like(says('true', 'vm/overcommit_memory' => 2)->{$memory}, qr/^vm\.overcommit_memory is 2/, 'memory that cannot be promised is told');
 my $modules = 'programs for which the kernel starts none';
 like(says_kernel('6.13.12-amd64', '/sbin/modprobe')->{$modules}, qr/^this kernel starts modprobe/,
-     'and of a kernel that starts modprobe for what a program executes');
-is(says_kernel('6.13.12-amd64', '')->{$modules}, undef, 'which it cannot where there is none');
-is(says_kernel('6.14.0', '/sbin/modprobe')->{$modules}, undef, 'and a later one does not');
+     'a kernel that starts modprobe for programs is told');
+is(says_kernel('6.13.12-amd64', '')->{$modules}, undef, 'a kernel without a modprobe is not told');
+is(says_kernel('6.14.0', '/sbin/modprobe')->{$modules}, undef, 'a later kernel with modprobe is not told');
 my $s = Paddock->new(templates => {lua => lua('return 1')});
 
 $s->init;

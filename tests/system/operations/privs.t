@@ -45,26 +45,26 @@ sub owner { my @st = stat $_[0]; return $st[4] }
 
 	isnt($uid, 0, 'the server is not root');
 	is($st->{Uid}, join("\t", ($uid) x 4), 'in no respect');
-	is($st->{Gid} =~ /\b0\b/ ? 1 : 0, 0, 'nor of its group');
+	is($st->{Gid} =~ /\b0\b/ ? 1 : 0, 0, 'the server\'s group is not root\'s');
 	is(hex $st->{$_}, $kill, "$_: kill alone") for qw(CapPrm CapEff);
 	is(hex $st->{$_}, 0, "$_: none") for qw(CapInh CapAmb);
-	is(hex($st->{CapBnd}) & ~$kill, 0, 'nor can it get more');
+	is(hex($st->{CapBnd}) & ~$kill, 0, 'the bounding set has no more than kill');
 	is($st->{NoNewPrivs}, 1, 'by no exec');
 	is($st->{Groups} // '', '', 'no group besides');
 	ok($keeper, 'there is a keeper');
-	is((split ' ', uids($keeper))[0], 0, 'which is root');
+	is((split ' ', uids($keeper))[0], 0, 'the keeper is root');
 	# beside files open for a moment during the birth of a worker
-	ok(until_true('it to rest', sub { 4 == (() = glob "/proc/$keeper/fd/*") }), 'and has its order socket alone');
+	ok(until_true('it to rest', sub { 4 == (() = glob "/proc/$keeper/fd/*") }), 'the keeper at rest has the order socket alone');
 	my $c = $s->client;
 	is(echo($c, 1), 1, 'a run ends');
 	is(owner($s->{state}), $uid, 'the state folder is the server\'s');
-	is((stat $s->{state})[2] & 0777, 0700, 'and private');
+	is((stat $s->{state})[2] & 0777, 0700, 'the state folder is private');
 	kill KILL => $_ for $s->zygotes;
 	$s->log_has(qr/zygote=gone/);
 	is(echo($c, 2), 2, 'a new zygote is started without root');
 	$s->signal('TERM');
 	$s->stop('the server and its keeper end');
-	ok(!-e $s->{socket}, 'and the socket is gone from a folder of root\'s');
+	ok(!-e $s->{socket}, 'the socket is removed from root\'s folder');
 }
 
 # ---- what it can still do to its workers ----
@@ -99,23 +99,23 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	is(echo($s, 1), 1, 'user = nobody: it serves');
 	like(uids($s->{pid}), qr/^65534\t/, 'as nobody');
 	my $cgroup = cgroup_of($s);
-	$s->stop('and ends');
-	is(owner("$s->{state}/paddock.db"), 65534, 'its files are nobody\'s');
+	$s->stop('a server with user = nobody ends');
+	is(owner("$s->{state}/paddock.db"), 65534, 'files of a server with user = nobody are nobody\'s');
 
 	my $t = Paddock->new(templates => \%templates, root => $s->{root},
 			     state => $s->{state},
 			     config => "[server]\nuser = root\n");
 	is(echo($t, 1), 1, 'user = root: it serves');
-	like(uids($t->{pid}), qr/^0\t/, 'and stays root');
-	is(cgroup_of($t), $cgroup, 'its workers are held as anybody\'s');
-	$t->stop('and ends');
+	like(uids($t->{pid}), qr/^0\t/, 'a server with user = root stays root');
+	is(cgroup_of($t), $cgroup, 'workers of root\'s server are caged in the same way');
+	$t->stop('a server with user = root ends');
 
 	$t = Paddock->new(root => $s->{root}, state => $s->{state}, idle => 1,
 			  config => "[server]\nuser = nosuchuser\n");
 	$t->start;
 	is($t->wait_exit >> 8, 78, 'a user that there is not: exit 78');
 	like($t->log_text, qr/user is "nosuchuser"; there is no such user/,
-	     'and it says so');
+	     'the log says which user does not exist');
 }
 
 # ---- logs in a folder of theirs lead nowhere with root's rights ----
@@ -132,7 +132,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	    "[server]\nuser = nobody\naudit_file = $room/theirs/audit\nlog_file = $room/roots/log\n");
 	my $c = $s->client;
 
-	is(echo($c, 1), 1, 'it logs where it may, and where root alone may');
+	is(echo($c, 1), 1, 'a server logs both into the user\'s folder and into root\'s');
 	is(owner("$room/theirs/audit"), 65534, 'the one file is theirs');
 	ok(-s "$room/roots/log", 'the other is written to');
 	unlink "$room/theirs/audit";
@@ -142,13 +142,13 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	ok(until_true('the log to be opened again', sub { -e "$room/roots/log" }),
 	   'a rotated log is opened again by the keeper');
 	ok(until_true('the reload', sub { (read_file("$room/roots/log") // '') =~ /reload=/ ||
-		(read_file("$room/roots/log.1") // '') =~ /audit_file=.*err=/ }), 'and it is told');
+		(read_file("$room/roots/log.1") // '') =~ /audit_file=.*err=/ }), 'the reload says which log could not be opened');
 	ok(!-e "$room/roots/victim", 'a link of theirs is not followed with root\'s rights');
 	my ($keeper) = grep { (read_file("/proc/$_/comm") // '') eq "paddock-keeper\n" } Paddock::children_of($s->{pid});
 	ok(until_true('it to rest', sub { 4 == (() = glob "/proc/$keeper/fd/*") }), 'the keeper has no folder open that it went through');
 	unlink "$room/theirs/audit";
 	$s->signal('TERM');
-	$s->stop('and it ends');
+	$s->stop('the server with two logs ends');
 }
 
 # ---- a reload reads the files that root has read ----
@@ -164,11 +164,11 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	my $c = $s->client;
 
 	is(echo($c, 1), 1, 'a server with the system\'s file');
-	is($queued->($c), 33, 'which holds');
+	is($queued->($c), 33, 'limits of the system\'s file hold');
 	write_file("/proc/$s->{pid}/root/etc/paddock/paddock.conf",
 		   "[limits]\nmax_queued_runs = 44\n");
-	is($s->reload, 'done', 'it is changed');
-	is($queued->($c), 44, 'and holds after a reload, too');
+	is($s->reload, 'done', 'the system\'s file is changed');
+	is($queued->($c), 44, 'limits of the changed file hold after the reload');
 	chmod 0600, "/proc/$s->{pid}/root/etc/paddock/paddock.conf";
 	like($s->reload, qr{\Arefused why=".*paddock\.conf: Permission denied; the server reads it as user id [1-9]\d*, which has to be let},
 	     'one that root alone may read is refused then, and it says whom to let');
@@ -198,13 +198,13 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 		skip uncaged('programs are not caged here'), 6 if $first eq 'ISOLATION_TOO_WEAK';
 		is($first, 'PERMISSION_NOT_ALLOWED', 'a folder that is not allowed');
 		write_file("$s->{root}/paddock.conf", "[sandbox]\nread_paths = $room/data\n");
-		is($s->reload, 'done', 'it is allowed by a reload');
-		is($reads->($s, $c), 7, 'and can be read: the keeper has seen that, too');
+		is($s->reload, 'done', 'a reload with a new read_paths');
+		is($reads->($s, $c), 7, 'a folder allowed by a reload can be read through the keeper');
 		write_file("$s->{root}/paddock.conf", "[sandbox]\nread_paths = $room/data\n" .
 			   "[grant \"owner\"]\nread_paths = $room/own\n");
 		is($s->reload, 'done', 'another is granted to one template');
-		is($c->run_sync('owner')->{result}, 8, 'which the keeper knows of as well');
-		is($reads->($s, $c), 7, 'and the other goes on');
+		is($c->run_sync('owner')->{result}, 8, 'a folder granted by a reload can be read by the template');
+		is($reads->($s, $c), 7, 'the folder of [sandbox] stays readable beside the grant');
 	}
 	$s->signal('TERM');
 	$s->stop('the server ends');
@@ -218,12 +218,12 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 
 	echo($s, 1);
 	$s->stop('root has used a folder');
-	is(owner("$s->{state}/paddock.db"), 0, 'its files are root\'s');
+	is(owner("$s->{state}/paddock.db"), 0, 'the files of a folder used by root are root\'s');
 	my $t = Paddock->new(templates => \%templates, root => $s->{root},
 			     state => $s->{state}, config => "[server]\n");
-	is(echo($t, 1), 1, 'it is taken over');
+	is(echo($t, 1), 1, 'a folder used by root is taken over');
 	isnt(owner("$t->{state}/paddock.db"), 0, 'with what is in it');
-	$t->stop('and that server ends');
+	$t->stop('the server that took the folder over ends');
 }
 {
 	my $s = Paddock->new(templates => \%templates, idle => 1);
@@ -235,7 +235,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	refused($s->tool(echo => {}), 'STORE_UNAVAILABLE',
 		'a folder with other files is not taken');
 	$s->log_has(qr/is no state folder that root has used/);
-	is(owner($s->{state}), 0, 'it stays root\'s');
+	is(owner($s->{state}), 0, 'a folder with other files stays root\'s');
 	$s->stop('the server ends');
 }
 # ---- root's rights, along paths that others have a part in ----
@@ -269,7 +269,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 				$s->tool(echo => {});
 				ok($s->log_has(qr/leads through a symbolic link that uid \d+ can have put there/),
 				   "state_dir through a link in a folder of theirs ($dir): said");
-				is(owner($prey{$kind}), 0, '…and what it leads to stays root\'s');
+				is(owner($prey{$kind}), 0, "$kind: the target of the link stays root's");
 				$s->stop;
 			}
 		}
@@ -283,11 +283,11 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	$l->close_stdin;
 	$l->wait_exit;
 	is(owner("$room/roots/secret"), 0, 'a log file in a folder of their group gives nothing of root\'s away');
-	is(-s "$room/roots/secret", 1, '…nor is it written to');
+	is(-s "$room/roots/secret", 1, 'a log file in a folder of the group is not written through a link');
 	symlink "$room/roots", "$room/way" or die $!;
 	my $s = Paddock->new(templates => \%templates, state => "$room/way/empty", config => "[server]\nuser = nobody\n");
 	is(echo($s, 1), 1, 'a link that root alone can have put there is followed');
 	$s->stop;
-	is(owner($prey{empty}), 65534, '…and the folder given');
+	is(owner($prey{empty}), 65534, 'the target of a trusted link is given to the user');
 }
 done_testing();

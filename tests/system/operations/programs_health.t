@@ -50,14 +50,14 @@ my $all = qr/no program can be run: no cgroup can be made for a run: Read-only f
 $s->{build} = $go;
 $s->start;
 ok(until_true('its worker', sub { -e "$go/waits" }), 'a server, which has made its groups');
-ok(groups($s, 'ro'), 'its groups are read-only before it is ready');
+ok(groups($s, 'ro'), 'the groups become read-only before the server is ready');
 write_file("$go/go", '');
 $s->ready;
 $s->port;
-ok($s->log_has(qr/part=programs run=no why="no cgroup can be made/), 'it finds out by itself that no program can be run');
+ok($s->log_has(qr/part=programs run=no why="no cgroup can be made/), 'the server finds that no program can be run');
 my $r = ready_of($s);
-is($r->{status}, 200, 'it is ready, since it has a template that is none');
-like($r->{json}{warning}, $all, 'and says which do not run, and why');
+is($r->{status}, 200, 'a server with a template for Lua is ready');
+like($r->{json}{warning}, $all, 'readyz says which templates do not run, with the reason');
 my $c = $s->client->greeted;
 my ($row) = grep { $_->{name} eq 'programs that can be run' } $c->tool('get_runtime_profile')->{view}{health}{checks}->@*;
 is($row->{verdict}, 'warning', 'the profile has it');
@@ -66,14 +66,14 @@ is($refused->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'a run of a program is ref
 like($refused->{view}{error}, qr/no cgroup can be made/, 'in the words of the cause');
 is($c->run_sync('calc')->{status}, 'succeeded', 'another runs');
 
-ok(groups($s, 'rw'), 'they are mended');
-ok(until_true('it to look again', sub { !defined ready_of($s)->{json}{warning} }), 'which it sees without a reload');
-is($c->run_sync('prog')->{status}, 'succeeded', 'and programs run');
+ok(groups($s, 'rw'), 'the groups are writable again');
+ok(until_true('it to look again', sub { !defined ready_of($s)->{json}{warning} }), 'the server sees the writable groups without a reload');
+is($c->run_sync('prog')->{status}, 'succeeded', 'programs run in the writable groups');
 
 # The groups break while the server serves: the first run to fail causes a trial.
-ok(groups($s, 'ro'), 'they are read-only once more');
+ok(groups($s, 'ro'), 'the groups are read-only once more');
 is($c->run_sync('prog')->{error}{errorCode}, 'WORKER_CRASHED', 'a run meets that');
-ok(until_true('it to be told', sub { (ready_of($s)->{json}{warning} // '') =~ $all }), 'and it is told');
+ok(until_true('it to be told', sub { (ready_of($s)->{json}{warning} // '') =~ $all }), 'readyz tells of the groups after a failed run');
 $s->stop;
 
 # A server of programs alone is not ready then.
@@ -84,6 +84,6 @@ $only->client->greeted->run_sync('prog');
 ok(until_true('it not to be ready', sub { my $r = ready_of($only); $r->{status} == 503 && $r->{json}{reason} =~ $all }),
    'is not ready when they cannot be run, and says why');
 ok(groups($only, 'rw'), 'mended');
-ok(until_true('it to be ready', sub { ready_of($only)->{status} == 200 }), 'it is ready');
+ok(until_true('it to be ready', sub { ready_of($only)->{status} == 200 }), 'a server of programs is ready in writable groups');
 $only->stop;
 done_testing;

@@ -113,7 +113,7 @@ my %expect = (
 
 	    good($r, "make run: $command");
 	    same_json([sort keys %$files], [qw(profile.csv profile.json)],
-		      'it says where its two artifacts are');
+		      'make run says where both artifacts are');
 	    same_json(json_to($files->{'profile.json'} // 'null'),
 		      json_to($r->{out} || 'null'), 'one is the result');
 	    is($files->{'profile.csv'} =~ tr/\n//,
@@ -136,7 +136,7 @@ my %expect = (
 	    my $r = run($_[0]);
 
 	    good($r, $_[0]);
-	    like($r->{out}, qr/^isolation\s+\w+$/m, 'it says how runs are caged');
+	    like($r->{out}, qr/^isolation\s+\w+$/m, 'doctor says how runs are caged');
     },
     'build/paddock selftest' => sub {
 	    my $r = run($_[0]);
@@ -145,7 +145,7 @@ my %expect = (
 
 	    good($r, $_[0]);
 	    like($r->{out}, qr/^# \d+ attacks: \d+ held, 0 not, \d+ not tried$/m,
-		 'it says what held');
+		 'the attacks\' report says how many held');
 	    cmp_ok(($r->{out} =~ /^# (\d+) attacks/m)[0] // 0, '>', ($ways // '') eq 'ninety' ? 90 : 100,
 		   'in more ways than README says');
 	    like(read_file("$TOP/$_"), qr/\bin more than \Q$ways\E ways\b/, "$_ says the same") for qw(NEWS man/paddock.1);
@@ -154,13 +154,13 @@ my %expect = (
 	    my $r = run($_[0]);
 
 	    good($r, $_[0]);
-	    is(json_to($r->{out})->{stdout}, "42\n", 'it runs the code');
+	    is(json_to($r->{out})->{stdout}, "42\n", 'run_bash runs the code');
     },
     q{build/paddock run run_bash -i code='wc -l *.csv' -i files.a.csv=@etc/examples/weather_stations.csv} => sub {
 	    my $r = run($_[0]);
 
 	    good($r, $_[0]);
-	    like(json_to($r->{out})->{stdout}, qr/^\d+ a\.csv$/, 'it has the file');
+	    like(json_to($r->{out})->{stdout}, qr/^\d+ a\.csv$/, 'run_bash has the file');
     },
     'build/paddock client-config --client claude-code --write .mcp.json' => \&client_config,
     'build/paddock client-config --client claude-code ' .
@@ -185,7 +185,7 @@ my %expect = (
 	    my $r = run($_[0]);
 
 	    good($r, $_[0]);
-	    like($r->{out}, qr/^  a  a text, .*required$/m, 'it tells the inputs');
+	    like($r->{out}, qr/^  a  a text, .*required$/m, 'template show tells the inputs');
     },
     'build/paddock run text_diff -i a=@etc/examples/relay_old.conf ' .
 	'-i b=@etc/examples/relay_new.conf' => sub {
@@ -193,16 +193,16 @@ my %expect = (
 
 	    good($r, $_[0]);
 	    is(written($r)->{'diff.patch'}, json_to($r->{out})->{diff},
-	       'its artifact is the diff');
+	       'the artifact of text_diff is the diff');
     },
     'build/paddock template new greet' => sub {
 	    good(run($_[0]), $_[0]);
 	    is(read_file("$tree/greet/main.lua"), $blocks{lua}[0],
 	       'README shows the code that it makes');
 	    is(read_file("$tree/greet/template.json"), $blocks{json}[1],
-	       'and the manifest');
+	       'README shows the manifest of template new');
 	    is(read_file("$tree/greet/tests/greets.json"), $blocks{json}[2],
-	       'and a test');
+	       'README shows the test of template new');
 	    write_greet();
     },
     'build/paddock template check greet' => sub {
@@ -219,9 +219,9 @@ my %expect = (
 
 	    good($r, $_[0]);
 	    same_json(json_to($r->{out}), {greetings => ['Hello, Ada!']},
-		      'it greets Ada');
+		      'the template greet greets Ada');
 	    same_json(written($r), {'greetings.txt' => "Hello, Ada!\n"},
-		      'its artifact is where it says');
+		      'the artifact of greet is where the command says');
 	    other_snippets();
     },
     'chmod +x installed/main.sh' => sub {
@@ -243,7 +243,7 @@ my %expect = (
 	    my $r = run($_[0]);
 
 	    good($r, $_[0]);
-	    like($r->{out}, qr/^\[grant "installed"\]\ndigest = \w+\nread_paths = \S+\n\z/m, 'it prints the section');
+	    like($r->{out}, qr/^\[grant "installed"\]\ndigest = \w+\nread_paths = \S+\n\z/m, 'template grant prints the section');
     },
     'build/paddockd' => \&daemon,
 );
@@ -302,8 +302,8 @@ sub client_config {
 
 	good($r, $command);
 	is(read_file("$tree/.mcp.json"), $shown, 'README shows what it prints');
-	is($r->{out}, '', '... which the file has');
-	like($r->{err}, qr/^wrote paddock in \S*\.mcp\.json$/m, 'it says in which file');
+	is($r->{out}, '', 'the command that writes .mcp.json prints nothing on stdout');
+	like($r->{err}, qr/^wrote paddock in \S*\.mcp\.json$/m, 'the command names the file .mcp.json');
 	same_json([tools_of($entry)], [sort(shipped())],
 		  'a client so configured has the templates that ship');
 	sentence($entry);
@@ -333,7 +333,7 @@ for i in range(2, int(n ** 0.5) + 1):
 print(sum(sieve[2:]))
 EOF
 	same_json($r->{structuredContent}, json_to($answer), "the model has README's answer");
-	$s->stop('its server ends with it, too');
+	$s->stop('the server of README\'s answer ends');
 }
 
 # The commands of the section about runs, in order, while the daemon runs.

@@ -28,11 +28,11 @@ sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{
 	my $r = reload($s);
 	is($r->{status}, 3, 'what is taken in part is a partial success');
 	like($r->{out}, qr{\Aconfiguration  taken, but for node_name and user, which take a restart\ntemplates      4: 1 new \(comes 1\.0\.0\), 1 changed \(changes 1\.0\.0\), 1 gone \(goes 1\.0\.0\)\nrefused        \Q$s->{root}\E/templates/breaks-1\.0\.0: .+; what was loaded before is kept\n\z},
-	     '... and says what was new, changed and gone, and what was refused');
+	     'a reload says which templates are new, changed, gone and refused');
 	my $c = $s->client->greeted;
-	is($c->run_sync('changes')->{result}, 2, '... which is so');
+	is($c->run_sync('changes')->{result}, 2, 'a changed template serves the new code');
 	is($c->run_sync('comes')->{result}, 3, '... also of the new one');
-	is($c->run_sync('breaks')->{result}, 1, '... and of what was kept');
+	is($c->run_sync('breaks')->{result}, 1, 'a refused template serves the old code');
 
 	my $told = json_to(reload($s, '--json')->{out});
 	is_deeply([$told->{configuration}, $told->{templates}, scalar @{$told->{refused}}, $told->{refused}[0]{kept}],
@@ -44,7 +44,7 @@ sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{
 	is($r->{status}, 125, 'a configuration that is wrong is a failure');
 	like($r->{out}, qr/\Aconfiguration  refused: \S+paddock\.conf:2: .*max_queued_runs.*\ntemplates      4, as they were\n\z/, '... with the line, and nothing is taken');
 	$s->put_config('');
-	is(reload($s)->{status}, 0, '... and mended it is');
+	is(reload($s)->{status}, 0, 'a mended configuration reloads');
 
 	# several reloads at once: each is answered
 	my @all = map { $s->client->greeted } 1 .. 5;
@@ -85,10 +85,10 @@ is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has no
 	is(reload($s)->{status}, 3, 'a reload finds that the package is broken');
 	my $e = $c->run_sync('program')->{error};
 	like($e->{message}, qr/^the package of program 1\.0\.0 is broken since it was loaded/, 'a run of the program says so from then on');
-	like($e->{recoverHint}, qr/^the operator mends the package/, 'and asks for more than a reload');
+	like($e->{recoverHint}, qr/^the operator mends the package/, 'the hint for a broken package is to mend the package');
 	write_file($manifest, $whole);
 	is(reload($s)->{status}, 0, 'the mended package is loaded');
-	is($c->run_sync('program')->{result}, 1, 'and the program runs');
+	is($c->run_sync('program')->{result}, 1, 'a program of the mended package runs');
 	$c->hang_up;
 	$s->stop;
 }
@@ -103,9 +103,9 @@ is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has no
 	write_file("$s->{root}/templates/edited-1.0.0/main.lua", 'return function() return 2 end');
 	ok(until_true('the edit', sub { ($c->run_sync('edited')->{result} // 0) eq 2 }), 'one that is edited is served anew without being asked for');
 	$s->write_templates({fresh => lua('return 5')});
-	ok(until_true('the new one', sub { ($c->run_sync('fresh')->{result} // 0) eq 5 }), '... and so is a new one');
+	ok(until_true('the new one', sub { ($c->run_sync('fresh')->{result} // 0) eq 5 }), 'a new template is served without being asked for');
 	remove_tree("$s->{root}/templates/other-1.0.0");
-	ok(until_true('its end', sub { ($c->run('other', {})->{view}{errorCode} // '') eq 'TEMPLATE_NOT_FOUND' }), '... and one that was removed is not');
+	ok(until_true('its end', sub { ($c->run('other', {})->{view}{errorCode} // '') eq 'TEMPLATE_NOT_FOUND' }), 'a removed template is gone without being asked for');
 
 	$s->write_templates({reads => {program => "#!/bin/sh\ncat \"\${0%/*}/lib/a\"\n"}});
 	mkdir "$s->{root}/templates/reads-1.0.0/lib";
@@ -120,14 +120,14 @@ is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has no
 	symlink "$linked/linked", "$s->{root}/templates/linked";
 	ok(until_true('a link', sub { ($c->run_sync('linked')->{result} // 0) eq 5 }), 'a package may be linked there');
 	write_file("$linked/linked/main.lua", 'return function() return 8 end');
-	ok(until_true('its edit', sub { ($c->run_sync('linked')->{result} // 0) eq 8 }), '... and is watched where it lies');
+	ok(until_true('its edit', sub { ($c->run_sync('linked')->{result} // 0) eq 8 }), 'a linked package is watched where the link leads');
 
 	my ($zygote) = grep { (read_file("/proc/$_/cmdline") // '') =~ /\0program/ } $s->zygotes;
 	my $n = () = $s->log_text =~ /reload=done/g;
 	write_file("$s->{root}/templates/.notes", 'x');
 	until_true('a load', sub { (() = $s->log_text =~ /reload=done/g) > $n });
 	is($c->run_sync('reads')->{result}, 7, 'a file that is of no template changes nothing');
-	ok(alive($zygote), '... and prepares no programs anew');
+	ok(alive($zygote), 'a file of no template prepares no programs anew');
 
 	$s->put_config("[server]\nwatch_templates = no\n");
 	is($s->reload, 'done', 'a reload ends it');
@@ -136,7 +136,7 @@ is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has no
 	$s->put_config("[server]\nwatch_templates = yes\n");
 	is($s->reload, 'done', 'another begins it');
 	is($fds->(), $none + 1, '... with one watch of all');
-	is($s->reload, 'done', 'and one more');
+	is($s->reload, 'done', 'a second reload with watch_templates');
 	is($fds->(), $none + 1, '... leaves it at one');
 	$c->hang_up;
 	$s->stop;

@@ -47,8 +47,8 @@ sub go { write_file("$_[0]{build}/go", '') }
 	is($s->reload, 'done', 'the last program goes by a HUP');
 	ok($s->ready, '  then it waits for nothing more');
 	my $c = $s->client->greeted;
-	same_json($c->run_sync('echo', {n => 1})->{result}, {n => 1}, '  and serves');
-	is($c->run('runs', {})->{view}{errorCode}, 'TEMPLATE_NOT_FOUND', '  but not what is gone');
+	same_json($c->run_sync('echo', {n => 1})->{result}, {n => 1}, '  a server without programs serves');
+	is($c->run('runs', {})->{view}{errorCode}, 'TEMPLATE_NOT_FOUND', '  a removed program is not found');
 	$c->hang_up;
 	$s->stop;
 }
@@ -57,9 +57,9 @@ sub go { write_file("$_[0]{build}/go", '') }
 
 	$s->write_templates({runs => {%program}});
 	is($s->reload, 'done', 'before anything is measured a HUP brings a program');
-	unlike($s->log_text, qr/ready=yes/, '  which makes no server ready');
+	unlike($s->log_text, qr/ready=yes/, '  a new program before the measure makes no server ready');
 	go($s);
-	ok($s->ready, '  but all that is measured does');
+	ok($s->ready, '  a measure of Lua and of programs makes the server ready');
 	$s->stop;
 }
 {
@@ -67,9 +67,9 @@ sub go { write_file("$_[0]{build}/go", '') }
 
 	remove_tree("$s->{root}/templates/runs-1.0.0");
 	is($s->reload, 'done', 'before anything is measured a HUP takes the last program away');
-	unlike($s->log_text, qr/ready=yes/, '  which does not make up for Lua');
+	unlike($s->log_text, qr/ready=yes/, '  the removal of programs does not replace the measure of Lua');
 	go($s);
-	ok($s->ready, '  whose measure does');
+	ok($s->ready, '  the measure of Lua makes the server ready');
 	$s->stop;
 }
 {

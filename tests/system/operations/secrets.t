@@ -96,7 +96,7 @@ SKIP: {
 		is(memory_has($of, $MARK), 0, "the memory of a $name has none");
 		for my $file (qw(environ cmdline maps)) {
 			unlike(read_file("/proc/$of/$file") // '', qr/$MARK/,
-			       "nor has its $file");
+			       "the $file of a $name has no secret");
 		}
 	}
 }
@@ -105,7 +105,7 @@ SKIP: {
 
 same_json($c->run_sync(secret => {do => 'secret'})->{result}, {found => false},
 	  'a program does not find it in its memory');
-same_json($c->run_sync('env')->{result}, 0, 'nor in what /proc shows');
+same_json($c->run_sync('env')->{result}, 0, 'a program finds no secret in /proc');
 
 # ---- in what is left ----
 
@@ -120,14 +120,14 @@ like(json_of($c->call('tools/call', {name => 'run_task_template', arguments =>
      {templateId => 'knows', inputs => {password => [$secret{password}]}}})),
      qr/INVALID_PARAMETER/, 'a password that is not a string is refused');
 ok($c->tool(run_task_template => {templateId => 'knows', inputs =>
-	{password => $secret{password} x 100}})->{isError}, 'or one that is too long');
+	{password => $secret{password} x 100}})->{isError}, 'a password that is too long is refused');
 {
 	my @refused = ($c->tool(run_task_template => {templateId => 'knows',
 		inputs => {password => $secret{password} x 100}}),
 		$c->tool(run_task_template => {templateId => 'knows',
 		inputs => {password => {x => $secret{password}}}}));
 
-	unlike(json_of(\@refused), qr/\Q$secret{password}/, 'which is told without it');
+	unlike(json_of(\@refused), qr/\Q$secret{password}/, 'the refusal of a password does not show the password');
 }
 kill ABRT => $_ for $s->zygotes;
 is($c->run_sync('secret', {do => 'secret'})->{status}, 'succeeded',
@@ -137,7 +137,7 @@ my $view = $c->ended($knows);
 unlike(json_of($view), qr/\Q$secret{password}/, 'the view of a run has no password');
 for my $uri ("paddock://runs/$knows", "paddock://runs/$knows/log") {
 	unlike(json_of($c->call('resources/read', {uri => $uri})),
-	       qr/\Q$secret{password}/, "nor has $uri");
+	       qr/\Q$secret{password}/, "$uri has no password");
 }
 for my $what (qw(token environment password)) {
 	same_json([files_with($secret{$what}, $root)], [],

@@ -80,17 +80,17 @@ SKIP: {
 
 	is($r->{status}, 1, 'a cage that does not hold is a failure')
 	    or diag($r->{out}, $r->{err});
-	is(@{$r->{not}}, 2, 'which is told');
+	is(@{$r->{not}}, 2, 'both attacks that did not hold are reported');
 	like($r->{out}, qr/^not ok 12 .*\n#   it is false$/m, 'with what came of it');
 	cmp_ok(@{$r->{skip}}, '>', 0, 'what cannot be tried is skipped');
-	ok(!(grep { !/# SKIP .*\w/ } @{$r->{skip}}), 'and it says why');
+	ok(!(grep { !/# SKIP .*\w/ } @{$r->{skip}}), 'each skipped attack has a reason');
 	whole($r, 'such a machine');
 }
 {
 	my $r = selftest(dir => '/nonexistent');
 
 	is($r->{status}, 125, 'attacks that are not there are an error');
-	like($r->{err}, qr{not in /nonexistent; say where}, 'which is told');
+	like($r->{err}, qr{not in /nonexistent; say where}, 'the error says where the attacks were looked for');
 }
 
 done_testing;

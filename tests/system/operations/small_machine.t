@@ -52,13 +52,13 @@ sub status { my ($v) = @_; return join ' ', $v->{status} // 'none', $v->{error} 
 	my @more = map { $eve->run_async(echo => {n => $_}) } 1 .. 30;
 	is(status($ada->run_sync(echo => {n => 1})), 'succeeded', 'while more wait, somebody else\'s run has its place');
 	$eve->tool(cancel_task_run => {runId => $_}) for @runs;
-	is_deeply([grep { status($eve->ended($_)) ne 'succeeded' } @more], [], 'and those that waited have theirs');
+	is_deeply([grep { status($eve->ended($_)) ne 'succeeded' } @more], [], 'each of the waiting runs succeeds');
 }
 
 # ---- too much for one run ----
 
 is(status($eve->run_sync($_ => {mb => 4000})), 'failed RESOURCE_LIMIT memory', "$_: a run that wants all of the machine meets its own limit") for qw(hog p_hog);
-is(status($ada->run_sync(echo => {n => 2})), 'succeeded', 'and others run');
+is(status($ada->run_sync(echo => {n => 2})), 'succeeded', 'other runs succeed after a run that wanted all memory');
 
 # ---- too much for the machine: templates may ask for 1 GiB each, of which two have no room ----
 {
@@ -81,9 +81,9 @@ is(status($ada->run_sync(echo => {n => 2})), 'succeeded', 'and others run');
 
 	is(status($ada->run_sync(echo => {n => $_})), 'succeeded', 'while messages of many values come, somebody else is served') for 1 .. 3;
 	$_->hang_up for @open;
-	cmp_ok(peak_kb($s->{pid}), '<', (1 << 20) * $ROOM, 'and the server keeps within server_memory');
+	cmp_ok(peak_kb($s->{pid}), '<', (1 << 20) * $ROOM, 'the server keeps within server_memory');
 }
-is_deeply($ada->call('ping')->{result}, {}, 'it answers at the end');
+is_deeply($ada->call('ping')->{result}, {}, 'the server answers a ping at the end');
 $s->stop;
 rmdir $group;
 undef $group if !-d $group;

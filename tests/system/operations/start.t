@@ -240,7 +240,7 @@ for (@users) {
 	   "all is well, as $who: --check says nothing and makes nothing" . ($_ ? ', log file or not' : '')) for 0, 1;
 }
 
-is(-e $lock, $had_lock, '  nor a lock for user ids');
+is(-e $lock, $had_lock, "--check makes no lock for user ids");
 
 for my $fault (@faults) {
 	my ($name, undef, undef, undef, undef, undef, %o) = @$fault;
@@ -278,8 +278,8 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	my $second = $d->again(level => 'info', kept_socket => 1);
 	is(($second->wait_exit // 0) >> 8, $UNAVAILABLE, 'a second daemon on socket and log: exit 69');
 	like($second->log_text, qr/^paddockd: [^\n]*another paddockd serves it[^\n]*\n\z/,
-	     '  which says why, once, on stderr');
-	is($own->(), $before, '  and wrote nothing into the first one\'s log');
+	     '  the second daemon says once on stderr that another daemon serves');
+	is($own->(), $before, '  the second daemon writes nothing into the first one\'s log');
 	$_->init for my @two = map { Paddock->new(%same, templates => undef) } 1, 2;
 	same_json($_->run_sync(echo => {a => 1})->{result}, {a => 1}, 'one client\'s servers start beside it')
 	    for @two;
@@ -304,7 +304,7 @@ sub private_user { return as_root() ? (user => $NOBODY) : () }
 	my $r = start($c->{root}, $c->{user}, args($c, 'daemon'));
 	is($r->{status}, $UNAVAILABLE, 'a store that another process holds: exit 69');
 	is(scalar @{$r->{lines}}, 1, '  in one line') or diag(@{$r->{lines}});
-	like($r->{lines}[0], qr/another process holds it: see which/, '  which says why');
+	like($r->{lines}[0], qr/another process holds it: see which/, '  the line says which process to look for');
 	ok(!-e $c->{socket}, '  without a socket left');
 }
 SKIP: {
@@ -318,11 +318,11 @@ SKIP: {
 
 	like($s->log_text, qr/^paddockd: the disk of the state folder \S+ is nearly full: make room/m,
 	     'a full disk does not end the start, but is told');
-	is($s->fetch(GET => '/readyz')->{status}, 503, '  and it is not ready');
+	is($s->fetch(GET => '/readyz')->{status}, 503, '  a server on a full disk is not ready');
 	unlink "/proc/$s->{pid}/root$root/state/filler" or die "$!";
 	ok(until_true('it to be ready', sub { $s->fetch(GET => '/readyz')->{status} == 200 }),
 	   '  until there is room');
-	is($s->client->greeted->run_sync(echo => {a => 1})->{status}, 'succeeded', '  and then it runs');
+	is($s->client->greeted->run_sync(echo => {a => 1})->{status}, 'succeeded', '  a server with room on the disk again runs templates');
 	cmp_ok(scalar(() = $s->log_text =~ /part=store msg=/g), '<=', 2, '  the log says it once, and that it is over');
 	$s->stop;
 }
@@ -342,7 +342,7 @@ for (['--templates', qr{/templates/none, which templates names, is not there}, 2
 			     '--templates', $c->{templates}, '--state-dir', $c->{state});
 
 		is($r->{status}, $status, "$what, paddock @$command: status $status");
-		is(scalar(grep { $_ =~ $says } @{$r->{lines}}), 1, '  and why, once') or diag(@{$r->{lines}});
+		is(scalar(grep { $_ =~ $says } @{$r->{lines}}), 1, "$what, paddock @$command: the reason stands once") or diag(@{$r->{lines}});
 	}
 }
 
@@ -357,17 +357,17 @@ for (['--templates', qr{/templates/none, which templates names, is not there}, 2
 	$d->ready;
 	like($d->log_text, qr/^ts=\S+ level=warn part=catalogue skipped="[^"\n]*\/x\?ts=0 level=error part=forged/m,
 	     'a folder with a line break in its name is told of in one line');
-	unlike($d->log_text, qr/^ts=0/m, '  and begins none');
+	unlike($d->log_text, qr/^ts=0/m, '  a folder\'s name begins no line of the log');
 	my $r = start($d->{root}, $d->{user}, '--check', '--templates', "$d->{root}/templates",
 		      '--state-dir', $d->{state});
-	is(scalar(grep { !/^paddockd: / } @{$r->{lines}}), 0, '  nor on stderr of --check');
+	is(scalar(grep { !/^paddockd: / } @{$r->{lines}}), 0, '  a folder\'s name begins no line on stderr of --check');
 	my $c = $d->client->greeted;
 	my $run = $c->run_sync(echo => {a => 1})->{runId};
 	ok($d->log_has(qr/part=run run=$run template=echo version=1\.0\.0 requestor=\S+ started=yes waited_ms=\d+$/m),
 	   'the log has a line for a run\'s start');
 	$d->signal('USR1');
 	ok($d->log_has(qr/ready=yes why=""$/m), 'a line of status says that it is ready');
-	ok($d->log_has(qr/part=requestor requestor=\S+ status=ok .* overpolls=\d+ memory_bytes=\d+ memory_refused=\d+$/m), '  and one of each requestor');
+	ok($d->log_has(qr/part=requestor requestor=\S+ status=ok .* overpolls=\d+ memory_bytes=\d+ memory_refused=\d+$/m), '  the log has a line for each requestor');
 	unlike($d->log_text, qr/=unknown/, '  knows what it tells');
 	$d->stop;
 }
@@ -397,19 +397,19 @@ sub told {
 	chmod 0555, $s->{state};
 	ok(until_true('it to notice', sub { told($s)->{status} eq 'not ready' }), 'once its state is closed to it, it is not');
 	my $now = told($s);
-	is($now->{reason}, 'it may not read or write its state', '  and says why');
-	ok($now->{alike}, '  which status and doctor say as well');
-	refused($c->run(echo => {a => 2}), 'STORE_UNAVAILABLE', '  and a run is refused');
+	is($now->{reason}, 'it may not read or write its state', '  readyz says that the state cannot be read or written');
+	ok($now->{alike}, '  status and doctor say the same as readyz');
+	refused($c->run(echo => {a => 2}), 'STORE_UNAVAILABLE', '  a run is refused while the state is closed');
 	ok($s->log_has(qr/level=error part=health state=failing path="$s->{state}" err="Permission denied"/),
 	   '  the log says which folder');
 	like(`$BUILD/paddock status --socket $s->{socket} 2>&1`, qr/^failing +it may not .*\n +\Q$s->{state}\E: Permission denied; let this user/m,
-	     '  and to a local user so does status');
-	unlike(json_of($c->tool('get_runtime_profile')->{view}{health}), qr{\Q$s->{state}}, '  but no remote one hears of it');
+	     '  status tells a local user which folder');
+	unlike(json_of($c->tool('get_runtime_profile')->{view}{health}), qr{\Q$s->{state}}, '  no remote client hears of the folder');
 	chmod 0700, $s->{state};
 	chown $NOBODY, $NOBODY, $s->{state} if as_root();
 	ok(until_true('it to be mended', sub { told($s)->{status} eq 'ready' }), 'once that is mended it is ready');
-	is($c->run_sync(echo => {a => 3})->{status}, 'succeeded', '  and runs run, without a restart');
-	ok($s->log_has(qr/part=health state=ok/), '  which the log says');
+	is($c->run_sync(echo => {a => 3})->{status}, 'succeeded', '  runs succeed without a restart when the folder is mended');
+	ok($s->log_has(qr/part=health state=ok/), '  the log says that the state is well');
 	is(scalar(() = $s->log_text =~ /state=failing/g), 1, '  as it said the failure: once');
 	$s->stop;
 }

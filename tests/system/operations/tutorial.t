@@ -91,7 +91,7 @@ sub same_as_shown {
 	my ($shown) = @_;
 	my $re = join '.*', map { quotemeta } split /\xE2\x80\xA6/, $shown, -1;
 
-	like($last->{out}, qr/\A$re\z/, '... and says what is shown');
+	like($last->{out}, qr/\A$re\z/, 'the tutorial shows the output of the last command');
 }
 
 while ($text =~ /\G(?:```(\w*)\n(.*?)^```$|    ([^\n]+)|([^\n]*))\n/gms) {

@@ -72,7 +72,7 @@ sub with_etc {
 	ok(strays_gone(), 'a server that is killed');
 	my ($u, $again) = server();
 	is_deeply($again, $ours, 'leaves its ids to the next');
-	$_->stop('it ends') for $t, $u;
+	$_->stop('a server whose user ids were listed ends') for $t, $u;
 }
 
 # ---- what somebody has ----
@@ -82,14 +82,14 @@ sub with_etc {
 		subgid => ''}));
 
 	cmp_ok($free->[0], '>=', $UNUSED, 'two users with ranges are not in the way');
-	is(uid_of_run($s), $free->[0], 'and runs have none of theirs');
+	is(uid_of_run($s), $free->[0], 'runs have no ids of users with ranges');
 	my ($id) = $s->log_has(qr/part=server uid=(\d+)/);
-	is($id, $UNUSED, 'nor has the server');
+	is($id, $UNUSED, 'the server has no id of users with ranges');
 	write_file("/proc/$s->{pid}/root/etc/subuid", "late:$free->[0]:65536\n");
 	like(`nsenter -t $s->{pid} -m $BUILD/paddock doctor 2>&1`,
 	     qr{^missing +user ids of its own for runs: $free->[0]-\d+: /etc/subuid gives .* to late; restart paddockd}m,
 	     'doctor tells when they become somebody\'s later');
-	$s->stop('it ends');
+	$s->stop('the server with ids of a later user ends');
 }
 for my $file (qw(subuid subgid)) {
 	my ($s, $free) = server(with_etc({$file => "a:$UNUSED:268400000\n"}));
@@ -105,7 +105,7 @@ for my $file (qw(subuid subgid)) {
 	my ($id) = $s->log_has(qr/part=server uid=(\d+)/);
 
 	is($id, $UNUSED + 1, 'the server is nobody who exists');
-	$s->stop('it ends');
+	$s->stop('the server with an id that nobody has ends');
 }
 {
 	my $s = Paddock->new(with_etc({subuid => "greedy:1:4294967000\n"}),
@@ -113,16 +113,16 @@ for my $file (qw(subuid subgid)) {
 
 	is($s->wait_exit >> 8, 78, 'where all ids are somebody\'s it does not start as one');
 	like($s->log_text, qr{no user paddock .* nor a spare id \(/etc/subuid gives 1-4294967000 to greedy\)},
-	     'and says whose');
+	     'the refusal says whose the ids are');
 	$s = Paddock->new(with_etc({subuid => "greedy:1:4294967000\n"}),
 			  templates => \%templates, config => "[server]\nuser = root\n");
-	is($s->wait_exit >> 8, 69, 'nor gives any to runs');
-	like($s->log_text, qr/no 512 user ids in a row are free for runs/, 'and says so');
+	is($s->wait_exit >> 8, 69, 'no user ids are left for runs, so the start fails');
+	like($s->log_text, qr/no 512 user ids in a row are free for runs/, 'the log says that no user ids are left for runs');
 	$s = Paddock->new(templates => \%templates, wrap => [
 		'unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o ro none /run && exec "$@"', 'sh']);
 	is($s->wait_exit >> 8, 69, 'without a lock it does not start');
 	like($s->log_text, qr{/run/paddock/ids\.lock: .*; make it writable for root},
-	     'and says what would help');
+	     'the log says that the folder of the lock is to be writable');
 }
 {
 	my $s = Paddock->new(templates => \%templates, idle => 1);
@@ -133,17 +133,17 @@ for my $file (qw(subuid subgid)) {
 	$s->init;
 	refused($s->tool(echo => {}), 'STORE_UNAVAILABLE', 'a state folder of another');
 	ok($s->log_has(qr/belongs to uid 199999, which earlier versions served as.*chown -R root/),
-	   'which an earlier version served as: what to do is told');
-	$s->stop('it ends');
+	   'the log says what to do with the folder of an earlier version');
+	$s->stop('the server on another user\'s folder ends');
 	my $log = "$s->{root}/log";
 	my $d = Daemon->new(root => $s->{root}, state => $s->{state}, config => "[server]\nlog_file = $log\n");
-	is($d->wait_exit >> 8, 77, '…and a daemon does not start');
+	is($d->wait_exit >> 8, 77, 'a daemon on another user\'s folder does not start');
 	like($d->log_text, qr/^paddockd: \S+ belongs to uid 199999.*chown -R root/, '…saying so on stderr');
-	ok(!-e $log, '…and not in a log, which may be another\'s');
+	ok(!-e $log, 'a daemon on another user\'s folder writes no log');
 	chown 0, 0, $d->{state};
 	$d = Daemon->new(root => $s->{root}, state => $s->{state}, config => "[server]\nlog_file = $log\n");
 	until_true('its store', sub { -s "$s->{state}/paddock.db" });
 	isnt((stat "$s->{state}/paddock.db")[4], 199999, '…till that is done');
-	$d->stop('it ends, too');
+	$d->stop('the daemon on the given folder ends');
 }
 done_testing;

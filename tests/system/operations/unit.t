@@ -74,14 +74,14 @@ for my $line ('PrivateUsers=yes', 'SystemCallFilter=~@ipc', 'ProtectSystem=full'
 	     'where no file of a template can be opened, the log says that nothing is served');
 	my ($out, $status) = $d->ran('paddock', 'doctor');
 	is($status, 125, 'doctor finds that nothing works');
-	like($out, qr/missing +templates that can be loaded: .*forbidden by a seccomp filter around paddockd, such as RestrictSUIDSGID=/, 'and why') or diag($out);
+	like($out, qr/missing +templates that can be loaded: .*forbidden by a seccomp filter around paddockd, such as RestrictSUIDSGID=/, 'doctor says why no template can be loaded') or diag($out);
 	($out, $status) = $d->ran('paddock', 'status');
-	like($out, qr/no template could be loaded/, 'and so does status') or diag($out);
+	like($out, qr/no template could be loaded/, 'status says that no template can be loaded') or diag($out);
 	my ($url) = $d->log_text =~ m{url="http://([^/"]+)};
 	my $to = IO::Socket::INET->new(PeerAddr => $url) or die "$url: $!\n";
 	print $to "GET /readyz HTTP/1.1\r\nHost: $url\r\nConnection: close\r\n\r\n";
-	like(join('', <$to>), qr{^HTTP/1.1 503 .*no template could be loaded}s, 'and readyz');
-	is($d->end, 0, 'it ends all the same');
+	like(join('', <$to>), qr{^HTTP/1.1 503 .*no template could be loaded}s, 'readyz says that no template can be loaded');
+	is($d->end, 0, 'a unit without templates ends well');
 	system('rm', '-rf', $other);
 }
 
@@ -93,12 +93,12 @@ my $d = start(config => $config);
 my $kept = "$d->{root}/kept";
 my $log = read_file("$kept/var/log/paddock/paddockd.log") // '';
 like($log, qr/isolation=full /, 'runs are caged in full') or diag($log, $d->log_text);
-like($log, qr/programs=caged missing=""/, 'and so are programs');
+like($log, qr/programs=caged missing=""/, 'programs are caged in the unit');
 my @shipped = map { s{.*/}{}r } glob "$TOP/etc/templates/*";
 like($log, qr/ templates=@{[scalar @shipped]}$/m, 'each template that ships is served');
 unlike($log . $d->log_text, qr/level=(?:warn|error)/, 'with nothing to complain of');
 my $limits = read_file("/proc/$d->{pid}/limits");
-like($limits, qr/^Max open files\s+4096\s+4096 /m, 'its descriptors are those of the unit');
+like($limits, qr/^Max open files\s+4096\s+4096 /m, 'the descriptors of the daemon are those of the unit');
 
 # ---- what ships ----
 
@@ -120,7 +120,7 @@ SKIP: {
 	skip_lacking(2, 'Chromium');
 	my $tab = $c->tool(create_tab => {url => $site->url('/article.html')})->{view};
 	is($tab->{statusCode}, 200, 'the browser opens a page') or diag(json_of($tab));
-	is($c->tool(navigate => {tabId => $tab->{tabId}, url => $site->url('/form.html')})->{view}{statusCode}, 200, 'and goes to another');
+	is($c->tool(navigate => {tabId => $tab->{tabId}, url => $site->url('/form.html')})->{view}{statusCode}, 200, 'the browser goes to a second page');
 }
 
 # ---- the operator's commands ----
@@ -129,7 +129,7 @@ my ($out, $status) = $d->ran('paddock', 'doctor');
 is($status, 0, 'doctor finds that runs work') or diag($out);
 SKIP: {
 	skip_lacking(1, 'Chromium', 'node');
-	like($out, qr/^all is well$/m, 'and that all is well') or diag($out);
+	like($out, qr/^all is well$/m, 'doctor finds that all is well') or diag($out);
 }
 ($out, $status) = $d->ran('sh', '-c', 'TMPDIR=/run/paddock exec paddock selftest');
 is($status, 0, 'selftest finds that the cage holds') or diag($out =~ s/^ok .*\n//mgr);
@@ -159,7 +159,7 @@ unlike(join(' ', %modes), qr/\b\d?\d[2367] /, 'nothing can be written to by othe
 $d->reload;
 ok(until_true('a reload', sub { read_file("$kept/var/log/paddock/paddockd.log") =~ /reload=done/ }), 'HUP loads all of it again')
     or diag(read_file("$kept/var/log/paddock/paddockd.log") =~ s/.*ready=yes//sr, $d->last_log);
-is($c->run_sync(word_count => {text => 'a b a'})->{status}, 'succeeded', 'and programs run after it');
+is($c->run_sync(word_count => {text => 'a b a'})->{status}, 'succeeded', 'programs run after the reload');
 my $more = "$dest/etc/paddock/templates/words_again";
 system('cp', '-r', "$TOP/etc/templates/word_count", $more) == 0 or die;
 system('chmod', '-R', 'a+rX', $more);
@@ -167,7 +167,7 @@ write_file("$more/template.json", read_file("$more/template.json") =~ s/"word_co
 rename "$kept/var/log/paddock/$_.log", "$kept/var/log/paddock/$_.1" for qw(paddockd audit);
 $d->reload;
 ok(until_true('a log', sub { (read_file("$kept/var/log/paddock/paddockd.log") // '') =~ /reload=done/ }), 'by which logs are opened again, that were moved');
-is($c->run_sync(words_again => {text => 'a b a'})->{status}, 'succeeded', 'and a template that was put there is served')
+is($c->run_sync(words_again => {text => 'a b a'})->{status}, 'succeeded', 'a template added to the folder is served')
     or diag(read_file("$kept/var/log/paddock/paddockd.log"));
 my ($given, $rc) = $d->ran('paddock', 'run', 'run_python', '-i', 'code=print(open("in/group").read())', '-i', 'files.f=@@/etc/group');
 like($given, qr/paddock:x:990/, 'a run is given an artifact') or diag($given);
@@ -181,11 +181,11 @@ ok(strays_gone(), 'with all that it started');
 my $again = start(after => $d, config => $config);
 my $old = $again->client;
 $old->init;
-is($old->run_sync(word_count => {text => 'a b a'})->{status}, 'succeeded', 'it starts again, with the state and logs of before') or diag($again->last_log);
-ok(@{$old->tool('list_task_runs')->{view}{runs}} > 10, 'and knows what it did');
+is($old->run_sync(word_count => {text => 'a b a'})->{status}, 'succeeded', 'the unit starts again with the state and logs of before') or diag($again->last_log);
+ok(@{$old->tool('list_task_runs')->{view}{runs}} > 10, 'the restarted unit knows the runs of before');
 $old->hang_up;
-is($again->end, 0, 'and ends again');
-like(read_file("$kept/var/log/paddock/paddockd.log"), qr/reload=done.*ready=yes.*ended=yes/s, 'its log goes on');
+is($again->end, 0, 'the restarted unit ends well');
+like(read_file("$kept/var/log/paddock/paddockd.log"), qr/reload=done.*ready=yes.*ended=yes/s, 'the log goes on after the restart');
 
 # ---- where text is not UTF-8 ----
 

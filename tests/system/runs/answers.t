@@ -159,12 +159,12 @@ tools($s);
 	my @read = map { $s->call('resources/read', {uri => $_->{uri}})->{result}{contents}[0] } links($r);
 
 	is($read[0]{text}, '1,2', 'a link is read as a resource');
-	is($read[1]{blob}, '/w==', '  and so is one to bytes');
+	is($read[1]{blob}, '/w==', '  a link to bytes is read as a blob');
 	$r = $s->tool('links');
 	is(join(' ', map { $_->{name} } links($r)), 'mine', 'what a reply links to itself is not told twice');
 	$r = $s->tool('hundreds');
 	is(scalar(links($r)), 100, 'of many artifacts a hundred are linked to');
-	like(texts($r), qr/20 more artifacts .* get_task_run, with the runId run_\w+/, '  and where the rest is, is said');
+	like(texts($r), qr/20 more artifacts .* get_task_run, with the runId run_\w+/, '  the answer says where the remaining artifacts are');
 	$r = $s->tool('many');
 	like(texts($r), qr/15 of 30 steps failed.*\n- s\[16\].*\n- and 5 more$/s, 'many failed steps are counted, and ten named');
 }
@@ -229,7 +229,7 @@ $s->stop;
 		my $view = $c->ended($r->{structuredContent}{runId});
 		my $got = $c->tool(get_task_run => {runId => $view->{runId}});
 
-		is(scalar(links($got)), 2, '  and get_task_run has its links');
+		is(scalar(links($got)), 2, "$way: get_task_run has the links of the run");
 	}
 	$unix->hang_up;
 	$d->stop;

@@ -58,11 +58,11 @@ for (@sizes) {
 		my @links = links($r);
 
 		within($r->{raw}, $what);
-		is(join('; ', schema_errors($tool{$called}{outputSchema}, $value)), '', '  it fits its outputSchema');
-		ok(succeeded($r), '  it is no error');
+		is(join('; ', schema_errors($tool{$called}{outputSchema}, $value)), '', "$what fits the outputSchema");
+		ok(succeeded($r), "$what is no error");
 		my $told = $is_view ? $value->{result}{s} : $value->{s};
 		is(length($told // ''), $structured eq 'all' ? $mib * $MIB : 0, "  structuredContent has $structured");
-		is($value->{mode}, 'link', '  and is a handle') if $structured eq 'link' && !$is_view;
+		is($value->{mode}, 'link', "$what: structuredContent is a handle") if $structured eq 'link' && !$is_view;
 		is(length($r->{content}[0]{text}) > $mib * $MIB ? 'all' : 'beginning', $text, "  the text has its $text");
 		like($r->{content}[0]{text}, $is_view ? qr/^\{"runId":/ : qr/^\{"s":"xxx/, '  from the start');
 		is(scalar @links, $parts, '  links to the whole') if !$is_view || $text eq 'all';
@@ -72,7 +72,7 @@ for (@sizes) {
 		    if $structured eq 'link';
 		next if $name =~ /again|later|tasks/;
 		my $whole = json_to(read_all($s, $what, map { $_->{uri} } @links));
-		is(length(($is_view ? $whole->{result} : $whole)->{s}), $mib * $MIB, '  which the links lead to');
+		is(length(($is_view ? $whole->{result} : $whole)->{s}), $mib * $MIB, "$what: the links lead to the whole value");
 		my $run = $value->{runId} // $links[0]{uri} =~ s{.*(run_\w+).*}{$1}r;
 		$whole = json_to(read_on($s, $what, "paddock://runs/$run/result?offset=0"));
 		is(length $whole->{s}, $mib * $MIB, '  as does each part to the next');

@@ -52,20 +52,20 @@ $s->init;
 	within($r->{raw}, 'a string of 1.25 Mi characters');
 	ok(!exists $r->{structuredContent}, '  has no structuredContent, as ever');
 	is(length json_to(do { my $t = read_all($s, 'parts', map { $_->{uri} } links($r)); utf8::encode($t); $t }), 1.25 * $MIB,
-	   '  its parts end where characters do');
+	   '  parts of a string end where characters do');
 	$r = $s->tool('says', {n => 1.25 * $MIB});
 	within($r->{raw}, 'a reply with a long text and an image');
 	is($r->{content}[0]{text}, 'first', '  short blocks stay');
 	like($r->{content}[1]{text}, qr/^x+…$/, '  of a long text there is the beginning');
 	like($r->{content}[2]{text}, qr/^\[image: \d+ bytes, too long/, '  in place of an image what it was');
 	is($r->{content}[3]{text}, 'last', '  what comes later is there');
-	like($r->{content}[4]{text}, qr/cut short.*max_answer_bytes/, '  and it is said');
+	like($r->{content}[4]{text}, qr/cut short.*max_answer_bytes/, '  the answer says that the reply was cut short');
 	my $whole = json_to(read_all($s, 'parts', map { $_->{uri} } links($r)));
 	is(length($whole->{content}[1]{text}), 1.25 * $MIB, '  the links lead to all');
 
 	$r = $s->tool('shows', {n => 2.5 * $MIB});
 	within($r->{raw}, 'a reply with a long structuredContent');
-	is($r->{content}[0]{text}, 'short', '  its text stays');
+	is($r->{content}[0]{text}, 'short', '  the text of a reply with a long structuredContent stays');
 	is($r->{structuredContent}{mode}, 'link', '  structuredContent is a handle');
 	is(join('; ', schema_errors($tool{shows}{outputSchema}, $r->{structuredContent})), '', '  that fits the outputSchema');
 	$r = $s->tool('errs', {n => 2.5 * $MIB});
@@ -75,7 +75,7 @@ $s->init;
 	same_json($r->{error}, {code => 17, message => 'no'}, 'an error with long data has none');
 	$r = $s->run('steps', {}, mode => 'sync');
 	within($r->{raw}, 'a view with many long steps');
-	like(texts($r), qr/5000 of 5000 steps failed/, '  it says that they failed');
+	like(texts($r), qr/5000 of 5000 steps failed/, '  the text of a view with many steps says how many failed');
 	is(join('; ', schema_errors($tool{run_task_template}{outputSchema}, $r->{structuredContent})), '', '  that fits the outputSchema');
 }
 
@@ -108,10 +108,10 @@ $s->init;
 	}
 	is($got eq "\1" x (2 * $MIB), 1, 'an artifact is given in pieces that messages have room for');
 	my $most = $s->tool('get_runtime_profile')->{view}{limits};
-	ok($most->{maxArtifactInlineBytes} < $MOST / 2 && $most->{maxAnswerBytes} == $MOST, '  and the profile tells how long they are');
+	ok($most->{maxArtifactInlineBytes} < $MOST / 2 && $most->{maxAnswerBytes} == $MOST, '  the profile tells the longest artifact and answer');
 	my $uri = "paddock://runs/$view->{runId}/artifacts/$art";
 	like($s->call('resources/read', {uri => $uri})->{error}{message}, qr/get_artifact.*\?offset=0/, 'as a resource it is refused, with the way out');
-	is(length read_on($s, 'an artifact', "$uri?offset=0&limit=300000"), 2 * $MIB, '  which leads to all of it');
+	is(length read_on($s, 'an artifact', "$uri?offset=0&limit=300000"), 2 * $MIB, '  ranges of the resource lead to the whole artifact');
 }
 $s->stop;
 
@@ -130,7 +130,7 @@ $s->stop;
 		$all .= $part;
 		$at = bytes::length($all);
 	}
-	is(length json_to($all)->{s}, 2.5 * $MIB, '  which is read in parts');
+	is(length json_to($all)->{s}, 2.5 * $MIB, '  the result is read in parts');
 
 	my $art = $s->run_sync('file', {n => 0.5 * $MIB})->{artifacts}[0]{artifactId};
 

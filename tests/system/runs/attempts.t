@@ -49,12 +49,12 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	my $v = dozing($s, $run, 2);
 	my ($first) = attempts($v);
 	is($v->{status}, 'running', 'a run whose worker crashed runs again, under its id');
-	is($first->{attempt}, 1, 'its record has the attempt');
+	is($first->{attempt}, 1, 'the record of a retried run has the first attempt');
 	is($first->{errorCode}, 'WORKER_CRASHED', '... how it ended');
-	is($first->{details}{signal}, 'SIGSEGV', '... and of what');
+	is($first->{details}{signal}, 'SIGSEGV', 'the record of an attempt has the signal');
 	ok($first->{startedAt} >= $v->{createdAt} && $first->{endedAt} >= $first->{startedAt}, '... from when to when');
-	cmp_ok($first->{maxRssBytes} // 0, '>', 0, '... and what it used');
-	is(scalar @{$v->{steps}}, 1, 'its steps are those of the attempt that goes on');
+	cmp_ok($first->{maxRssBytes} // 0, '>', 0, 'the record of an attempt has the memory used');
+	is(scalar @{$v->{steps}}, 1, 'the steps of a retried run are those of the present attempt');
 	my $roomy = $s->run_async(roomy => {text => 'x' x 600});
 	crash($s, $roomy, 1);
 	is(dozing($s, $roomy, 2)->{status}, 'running', 'each attempt may keep as much as the first could');
@@ -64,11 +64,11 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$v = $s->ended($run);
 	is($v->{status}, 'failed', 'after as many as the manifest has it fails');
 	is(error_of($v), 'WORKER_CRASHED', 'as the last attempt did');
-	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'and the record has those before');
-	is(scalar @{$v->{artifacts}}, 1, 'its artifacts are those of the last attempt');
+	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'the record of a failed run has the attempts before');
+	is(scalar @{$v->{artifacts}}, 1, 'the artifacts of a retried run are those of the last attempt');
 	is($v->{artifacts}[0]{size}, 3, 'with the inputs of the first');
 	same_json($s->get($run), $v, 'what is stored is what was told');
-	same_json([map { $_ + 0 } $s->run_log($run) =~ /notice attempt (\d) of 3 ended/g], [1, 2], 'its log says where one ended');
+	same_json([map { $_ + 0 } $s->run_log($run) =~ /notice attempt (\d) of 3 ended/g], [1, 2], 'the log of a retried run says where an attempt ended');
 
 	$run = $s->run_async('doze');
 	crash($s, $run, 1);
@@ -76,15 +76,15 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$s->tool(cancel_task_run => {runId => $run});
 	$v = $s->ended($run);
 	is($v->{status}, 'canceled', 'the second attempt is cancelled as any run');
-	is(scalar attempts($v), 1, 'and is not tried again');
+	is(scalar attempts($v), 1, 'a run cancelled in the second attempt is not tried again');
 
 	$run = $s->run_async('late');
 	crash($s, $run, 1);
 	$v = $s->get_until($run, 'to rest', sub { attempts($_) == 1 });
-	is($v->{status}, 'queued', 'it waits in the queue until its backoff is over');
-	like($v->{message}, qr/attempt 1 of 3 ended \(WORKER_CRASHED\), and it is tried again/, '... and says why');
+	is($v->{status}, 'queued', 'a run waits in the queue until the backoff is over');
+	like($v->{message}, qr/attempt 1 of 3 ended \(WORKER_CRASHED\), and it is tried again/, 'the message of a waiting run says why');
 	$s->tool(cancel_task_run => {runId => $run});
-	is($s->ended($run)->{status}, 'canceled', 'and can be cancelled there');
+	is($s->ended($run)->{status}, 'canceled', 'a run that waits for the next attempt can be cancelled');
 
 	$run = $s->run_async(late => {}, timeoutMs => 30_000);
 	crash($s, $run, 1);
@@ -116,7 +116,7 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$s->kill9;
 	strays_gone();
 	my $t = Paddock->new(root => $s->{root})->greeted;
-	is(error_of($t->ended($run)), 'RUN_INTERRUPTED', '... and not by the next, which cannot know the secret');
+	is(error_of($t->ended($run)), 'RUN_INTERRUPTED', 'a run with a secret is not tried again by the next server');
 	$t->stop;
 }
 
@@ -172,7 +172,7 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$t = Paddock->new(root => $s->{root})->greeted;
 	$v = $t->ended($run{doze});
 	is(error_of($v), 'RUN_INTERRUPTED', 'a run that is interrupted in its last attempt fails');
-	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'and its record has those before');
+	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'the record of an interrupted run has the attempts before');
 	is($t->get($stopped)->{status}, 'canceled', 'what was cancelled is not tried again');
 	$t->tool(cancel_task_run => {runId => $run{interrupted}});
 	is($t->ended($run{interrupted})->{status}, 'canceled', 'the other can be cancelled');
@@ -196,7 +196,7 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$v = $c->get_until($run{doze}, 'to doze again', sub { attempts($_) == 1 && ($_->{message} // '') eq 'dozing' });
 	is((attempts($v))[0]{errorCode}, 'RUN_INTERRUPTED', 'a daemon that ends leaves what it ran to the next');
 	$v = $c->ended($run{crashed});
-	is(error_of($v), 'RUN_INTERRUPTED', 'but for what is to be tried again after a crash alone');
+	is(error_of($v), 'RUN_INTERRUPTED', 'a run to be retried after crashes alone is interrupted by the daemon\'s end');
 	$v = $c->get_until($run{late}, 'to doze again', sub { ($_->{message} // '') eq 'dozing' });
 	is((attempts($v))[0]{errorCode}, 'WORKER_CRASHED', 'what rested is there as well');
 	like(join('', `$build/paddock explain $run{late} --socket $next->{socket}`), qr/Attempt 1 ended with WORKER_CRASHED, so it was tried again/,
@@ -222,7 +222,7 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	is($d->reload, 'done', 'a reload takes a requestor away');
 	kill SEGV => worker_of($d, $run{doze});
 	ok($ends->('doze'), 'a run of its that crashes is not tried again');
-	ok($ends->('late'), 'nor is one that rested');
+	ok($ends->('late'), 'a waiting attempt of a removed requestor\'s run is not made');
 	$d->put_config($me);
 	is($d->reload, 'done', 'when it is there again');
 	$c = $d->client->greeted;

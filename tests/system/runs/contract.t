@@ -107,7 +107,7 @@ sub invalid {
 	invalid($s->tool(get_runtime_profile => {verbose => true}), '/verbose',
 		'additionalProperties', qr/verbose/, 'an argument too many');
 	is($s->tool(get_runtime_profile => {verbose => true})->{view}{recoverHint},
-	   'correct or leave out verbose and call again; what would pass: no members', 'which the hint says in a sentence');
+	   'correct or leave out verbose and call again; what would pass: no members', 'the hint for an argument too many says what would pass');
 }
 
 # ---- list_task_templates ----
@@ -155,7 +155,7 @@ sub invalid {
 
 	answer_ok($r, 'sync answers in both ways');
 	is($v->{status}, 'succeeded', 'sync: the run has ended');
-	same_json($v->{result}, {a => 1, '中' => ["文\x{1F600}"]}, 'its result');
+	same_json($v->{result}, {a => 1, '中' => ["文\x{1F600}"]}, 'sync: the result');
 	same_json($got, $v, 'exactly what get_task_run gives');
 	same_json([sort keys %$v], [sort qw(runId templateId templateVersion
 		  status progress metrics createdAt startedAt updatedAt
@@ -182,7 +182,7 @@ sub invalid {
 	ok($v->{status} =~ /^(queued|running)$/ && $v->{mode} eq 'async' &&
 	   $v->{templateVersion} eq '1.0.0' && $v->{pollAfterMs} > 0,
 	   'a handle, whole');
-	is($s->ended($v->{runId})->{status}, 'succeeded', 'it runs to its end');
+	is($s->ended($v->{runId})->{status}, 'succeeded', 'async: the run ends');
 }
 is($s->run(pages => {urls => [1, 2, 3]})->{view}{result}, 3,
    'auto: as many items as the rule allows are done inline');
@@ -191,7 +191,7 @@ is($s->run(pages => {urls => [1 .. 4]})->{view}{mode}, 'async',
 is($s->run(pages => {urls => [1 .. 4]}, mode => 'sync')->{view}{result}, 4,
    'unless sync is asked for');
 is($s->run(pages => {urls => [1]}, mode => 'async')->{view}{mode}, 'async',
-   'or async');
+   'async is asked for');
 is($s->run(later => {})->{view}{mode}, 'async',
    'a template that is async by itself');
 is($s->run(later => {}, mode => 'auto')->{view}{mode}, 'async',
@@ -220,7 +220,7 @@ is($s->run(nap => {ms => 400})->{view}{result}, 'rested',
 	answer_ok($r, "a template's own tool answers in both ways");
 	same_json($r->{structuredContent}, {a => [1]}, 'with its plain output');
 	is($s->get($r->{_meta}{'paddock/runId'})->{status}, 'succeeded',
-	   'and the runId beside it');
+	   'the answer of a template\'s tool has the runId');
 }
 
 # ---- run_task_template: refusals ----
@@ -229,7 +229,7 @@ refused($s->run('ecko'), 'TEMPLATE_NOT_FOUND', 'an unknown template');
 like($s->run('ecko')->{view}{error}, qr/"echo"/, 'the nearest is named');
 refused($s->run(distant => {}), 'TRUST_LEVEL_NOT_ALLOWED',
 	'a template of another trust level');
-like($s->run('distant')->{view}{error}, qr/local/, 'which level that is');
+like($s->run('distant')->{view}{error}, qr/local/, 'the refusal names the trust level');
 refused($s->run(echo => {}, sessionId => 'sess_xxx'), 'SESSION_NOT_FOUND',
 	'an unknown session');
 refused($s->run('no_such', {}, mode => 'async'), 'TEMPLATE_NOT_FOUND',
@@ -292,7 +292,7 @@ for (['1.0.0', '1.0.0'], ['1.4.0', '1.4.0'], ['^1.0', '1.4.0'],
 			     ? (templateVersion => $asked) : ());
 
 	is($v->{result}, $got, ($asked // 'no version') . " runs $got");
-	is($v->{templateVersion}, $got, 'and says so');
+	is($v->{templateVersion}, $got, "a run of version $got says so");
 }
 for ('3.0.0', '^3', '1.0.1', '^0.9', '1', '>=1.0.0', 'latest', '', '*', '^',
      "1.0.0\0") {
@@ -320,15 +320,15 @@ is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
 	   $r->{view}{status} eq 'failed',
 	   'a run that failed: isError, with the run view');
 	is($e->{errorCode}, 'EXECUTION_ERROR', 'run.error outside of a step');
-	is($e->{message}, 'bad day', 'its message');
+	is($e->{message}, 'bad day', 'the message of a failed run');
 	same_json($e->{details}, {runId => $r->{view}{runId},
 		  templateCode => 'NO_LUCK', templateDetails => {n => 7}},
-		  'its details');
+		  'the details of a failed run');
 	ok(length $e->{recoverHint}, 'with a hint');
 	same_json($s->get_less_node($r->{view}{runId}), $r->{view},
 		  'get_task_run says the same');
 	ok(succeeded($s->tool(get_task_run => {runId => $r->{view}{runId}})),
-	   'and that is no error');
+	   'get_task_run of a failed run is no error');
 	refused(my $own = $s->tool(fails => {}), 'EXECUTION_ERROR',
 		"by the template's own name: an error without structuredContent");
 	is($s->get($own->{view}{details}{runId})->{status}, 'failed',
@@ -353,15 +353,15 @@ is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
 	is($v->{error}{errorCode}, 'OUTPUT_INVALID',
 	   'an output that breaks its outputsSchema');
 	is($v->{error}{details}{pointer}, '/n', 'where');
-	is($v->{error}{details}{keyword}, 'type', 'and by which keyword');
+	is($v->{error}{details}{keyword}, 'type', 'OUTPUT_INVALID names the keyword');
 }
 {
 	my $v = $s->run_sync('half');
 
 	is($v->{status}, 'partial_success', 'three of four steps are enough');
-	is($v->{result}, 'enough', 'its result stands');
-	ok(!exists $v->{error}, 'and it is no error');
-	answer_ok($s->run('half'), 'nor is the answer');
+	is($v->{result}, 'enough', 'the result of a partial success stands');
+	ok(!exists $v->{error}, 'a partial success has no error');
+	answer_ok($s->run('half'), 'the answer of a partial success is no error');
 }
 
 # ---- timeouts, life ----
@@ -373,11 +373,11 @@ is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
 	is($r->{view}{error}{errorCode}, 'RUN_TIMEOUT', 'options.timeoutMs');
 	ok($r->{isError}, 'is an error');
 	is($d->{allowed}, 30, 'that names the limit');
-	ok($d->{unit} eq 'ms' && length $d->{whoCanRaise}, 'and who can raise it');
+	ok($d->{unit} eq 'ms' && length $d->{whoCanRaise}, 'RUN_TIMEOUT says who can raise the limit');
 	cmp_ok($s->run_sync('deadline')->{result}, '<=', 50000,
 	       "without it, the template's own limit holds");
 	cmp_ok($s->run_sync('deadline', {}, timeoutMs => 9_999_999)->{result},
-	       '<=', 50000, 'which is also the most');
+	       '<=', 50000, 'the template\'s own limit is the most');
 	cmp_ok($s->run_sync('deadline', {}, timeoutMs => 20_000)->{result},
 	       '<=', 20000, 'less may be asked for');
 }
@@ -469,7 +469,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	my $failed = $t->tool(list_task_runs => {status => 'failed', limit => 3});
 	is($failed->{view}{total}, 5, 'by status, total counts all that match');
 	is(scalar(grep { $_->{templateId} eq 'fails' }
-		  @{$failed->{view}{runs}}), 3, 'and those are given');
+		  @{$failed->{view}{runs}}), 3, 'the list by status has the asked number of failed runs');
 	is($t->tool(list_task_runs => {templateId => 'echo'})->{view}{total}, 20,
 	   'by template');
 	is($t->tool(list_task_runs => {templateId => 'echo',
@@ -547,10 +547,10 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	delete $known{data};
 	same_json(Paddock::json_to_text($r->{content}[0]{text}), \%known, '... behind what is known of it, and its bytes are no text once more');
 	same_json([sort keys %{$r->{view}}], [qw(artifactId bytesReturned complete
-		  data mimeType name offset sha256 size)], 'its parts');
+		  data mimeType name offset sha256 size)], 'the members of get_artifact\'s view');
 	ok(decode_base64($r->{view}{data}) eq $cjk_bytes, 'Chinese comes whole');
 	is($r->{view}{sha256}, sha256_hex($cjk_bytes), 'sha256 is that of all');
-	is($r->{view}{complete}, true, 'and complete');
+	is($r->{view}{complete}, true, 'get_artifact of a short text is complete');
 	my $got = join '', map {
 		decode_base64($get->($a[0]{artifactId}, offset => $_ * 7,
 				     limit => 7)->{view}{data})
@@ -570,7 +570,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	} until $r->{complete} || @pieces > 9;
 	same_json(\@pieces, [262144, 262144, 75712],
 		  'more than maxArtifactInlineBytes comes in pieces');
-	ok($all eq '0123456789' x 60_000, 'which are the whole');
+	ok($all eq '0123456789' x 60_000, 'the pieces together are the whole artifact');
 
 	for ([{offset => 600_000}, 0, true, 'offset at the end'],
 	     [{offset => 599_999, limit => 5}, 1, true, 'the last byte'],
@@ -608,7 +608,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	my $piece = $get->($hard);
 	is($piece->{view}{bytesReturned}, 262143, 'a piece of a text ends with a character');
 	is(length($piece->{content}[1]{text} // ''), 87_381, '... so that it is given as text');
-	is($get->($hard, offset => 262143)->{content}[1]{text}, '中' x 10, '... and the next begins with one');
+	is($get->($hard, offset => 262143)->{content}[1]{text}, '中' x 10, 'the next piece of a text begins with a character');
 }
 {
 	my $t = server(config => {artifact_ttl_ms => 1, default_ttl_ms => 60000})->greeted;
@@ -621,7 +621,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 		return $r->{isError};
 	});
 	refused($r, 'ARTIFACT_EXPIRED', 'past its time it is not unknown: expired');
-	is($t->get($v->{runId})->{status}, 'succeeded', 'its run is still known');
+	is($t->get($v->{runId})->{status}, 'succeeded', 'the run of an expired artifact is still known');
 	$t->stop;
 }
 
@@ -641,11 +641,11 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	is($s->get($queued)->{error}{errorCode}, 'RUN_CANCELED', 'as its error says');
 	answer_ok($r = $cancel->($queued), 'cancelled again');
 	ok(!$r->{view}{cancelRequested} && $r->{view}{currentStatus} eq 'canceled' &&
-	   length $r->{view}{reason}, 'it is over already, which is no error');
+	   length $r->{view}{reason}, 'a second cancel of a run is no error');
 	answer_ok($r = $cancel->($on[0]), 'a running one is cancelled');
-	is($r->{view}{cancelRequested}, true, 'it is asked to');
+	is($r->{view}{cancelRequested}, true, 'a running run is asked to stop');
 	like($r->{view}{currentStatus}, qr/^(running|canceled)$/, 'where it stands');
-	is($s->ended($on[0])->{status}, 'canceled', 'and soon has ended');
+	is($s->ended($on[0])->{status}, 'canceled', 'the running run is soon canceled');
 	my $v = $s->run_sync('echo');
 	same_json([@{$cancel->($v->{runId})->{view}}
 		   {qw(cancelRequested currentStatus)}], [false, 'succeeded'],
@@ -690,7 +690,7 @@ for my $name (qw(get_task_run cancel_task_run)) {
 		  'usage counts them');
 	refused($s->run('echo', {}, mode => $_), 'QUEUE_FULL', "$_ likewise")
 	    for qw(sync async);
-	refused($s->tool('echo', {}), 'QUEUE_FULL', 'and by its own name');
+	refused($s->tool('echo', {}), 'QUEUE_FULL', 'a template\'s own tool with a full queue');
 	$s->tool(cancel_task_run => {runId => $_}) for @on;
 	is($s->ended($_)->{status}, 'succeeded', 'what waited gets its turn')
 	    for @waiting;
@@ -708,7 +708,7 @@ $s->stop;
 
 	same_json([grep { !$tool{$_}{outputSchema} } @contract, 'retry_task_run'], [], 'each tool says what it answers');
 	same_json($tool{retry_task_run}{outputSchema}, $tool{run_task_template}{outputSchema},
-		  '  and what repeats a run the same as what makes one');
+		  '  retry_task_run has the outputSchema of run_task_template');
 	for my $name (@contract) {
 		my $schema = $tool{$name}{outputSchema};
 		my @wrong = map { schema_errors($schema, $_) }

@@ -53,9 +53,9 @@ for (@$examples) {
 		my @other = map { {%$v, $_ => ref $v->{$_} eq 'ARRAY' ? {} : []} }
 		    grep { $_ ne 'result' } sort keys %$v; # which is a template's own
 		is(scalar(grep { !schema_errors($schema, $_) } @other), 0,
-		   'but not with any of its members of another type');
+		   'an example with any member of another type is invalid');
 		return unless $side =~ /^input/;
-		ok(scalar schema_errors($schema, {%$v, colour => 'blue'}), 'nor with one more');
+		ok(scalar schema_errors($schema, {%$v, colour => 'blue'}), 'an example with one more member is invalid');
 	};
 }
 is(join(', ', sort keys %left), '', 'each has an example');

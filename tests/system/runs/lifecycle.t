@@ -107,20 +107,20 @@ sub crashed {
 	   'failed', 'without supportsPartialSuccess one step is too many');
 	my $v = $s->run_sync('raises');
 	crashed($v, 'EXECUTION_ERROR', 'an uncaught error is failed, whatever the steps');
-	is($v->{progress}{doneSteps}, 3, 'which stay readable');
+	is($v->{progress}{doneSteps}, 3, 'the steps of a run that raised stay readable');
 
 	# ---- limits ----
 
 	$v = $s->run_sync('hog');
 	crashed($v, 'RESOURCE_LIMIT', 'memory, bit by bit');
-	is($v->{error}{details}{limit}, 'memory', 'which limit');
+	is($v->{error}{details}{limit}, 'memory', 'the failure names the limit memory');
 	ok($v->{error}{details}{allowed} == 8 << 20 &&
 	   $v->{error}{details}{unit} eq 'bytes' &&
 	   length $v->{error}{details}{whoCanRaise}, 'how much, and who can raise it');
 	crashed($s->run_sync('gulp'), 'RESOURCE_LIMIT', 'memory, in one gulp');
 	$v = $s->run_sync('burn');
 	crashed($v, 'RESOURCE_LIMIT', 'CPU time, whatever is caught');
-	is($v->{error}{details}{limit}, 'cpu', 'which limit');
+	is($v->{error}{details}{limit}, 'cpu', 'the failure names the limit cpu');
 	is($v->{error}{details}{allowed}, 80, 'how much');
 	crashed($s->run_sync('spin', {}, timeoutMs => 50), 'RUN_TIMEOUT',
 		'a loop without end is timed out');
@@ -132,7 +132,7 @@ sub crashed {
 	is(length $v->{result}, 5_000_000, 'a result of 5 MB comes whole');
 	$v = $s->run_sync(big => {n => 6_000_001});
 	crashed($v, 'RESOURCE_LIMIT', 'one over maxOutputBytes does not');
-	is($v->{error}{details}{limit}, 'output_bytes', 'which limit');
+	is($v->{error}{details}{limit}, 'output_bytes', 'the failure names the limit output_bytes');
 	$s->stop;
 }
 
@@ -205,7 +205,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	is($v->{result}, 'never', 'what it returns all the same stays readable');
 	is($s->tool(get_artifact => {artifactId => $v->{artifacts}[0]{artifactId}})
 	   ->{view}{size}, 4, 'what was produced stays readable');
-	is($v->{error}{errorCode}, 'RUN_CANCELED', 'its error says what happened');
+	is($v->{error}{errorCode}, 'RUN_CANCELED', 'the error of a cancelled run is RUN_CANCELED');
 
 	for my $name ('spin', 'deaf') {
 		$run = $s->run_async($name);
@@ -226,7 +226,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	($run) = map { $_->{runId} }
 	    @{$s->tool('list_task_runs')->{view}{runs}};
 	is($s->ended($run)->{status}, 'canceled', 'notifications/cancelled cancels the run');
-	ok(!exists $s->{answers}{$id}, 'and there is no answer');
+	ok(!exists $s->{answers}{$id}, 'a call cancelled by notification has no answer');
 	like($s->log_text, qr/cancelled=yes reason="bored/, 'the log says why');
 	unlike($s->log_text, qr/^yes/m, 'in one line');
 	$id = $s->ask('echo', {});
@@ -294,10 +294,10 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	$s->saying($run, 'spinning');
 	kill STOP => $s->worker_pid($run);
 	$s->tool(cancel_task_run => {runId => $run});
-	is($s->ended($run)->{status}, 'canceled', 'or cancelled');
-	is($s->get($sibling)->{status}, 'running', 'its neighbour still runs');
+	is($s->ended($run)->{status}, 'canceled', 'a stopped worker\'s run is cancelled');
+	is($s->get($sibling)->{status}, 'running', 'the neighbour of a stopped worker still runs');
 	ok(alive($witness), 'in the same process');
-	is($s->run_sync(echo => {a => 1})->{result}{a}, 1, 'and new runs do as well');
+	is($s->run_sync(echo => {a => 1})->{result}{a}, 1, 'new runs succeed beside a stopped worker');
 	$s->tool(cancel_task_run => {runId => $sibling});
 	is($s->ended($sibling)->{status}, 'canceled', 'the neighbour ends as it is told');
 	until_true('one zygote', sub { $s->zygotes == 1 });
@@ -358,7 +358,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 
 		crashed($v, 'RUN_INTERRUPTED', 'the next server knows what was interrupted');
 		ok(exists $v->{createdAt} && length $v->{error}{recoverHint},
-		   'and says more');
+		   'the view of an interrupted run has a hint');
 	}
 	is($t->get($ended)->{status}, 'canceled', 'what had ended stays as it was');
 	crashed($t->ended($queued), 'RUN_INTERRUPTED', 'what was queued at the end of ' .
@@ -410,29 +410,29 @@ sub files_with {
 	refused($r, 'INVALID_PARAMETER', 'one that is too short is refused');
 	unlike($r->{raw}, qr/hunt3r/, 'without being shown');
 	$r = $s->run(secret => {password => ['hunt3r']}, mode => 'sync');
-	unlike($r->{raw}, qr/hunt3r/, 'nor when it has the wrong type');
+	unlike($r->{raw}, qr/hunt3r/, 'a secret of the wrong type is not shown');
 	my $on = $s->run_async(secret => {password => $word, stay => true},
 			       idempotencyKey => 'k');
 	my $queued = $s->run_async(secret => {password => $word},
 				   idempotencyKey => 'q');
 	$s->saying($on, 'dozing');
 	same_json([files_with($s->{root}, $word)], [],
-		  'it is in no file while it runs or waits');
+		  'a secret is in no file while the run runs or waits');
 	my @rows = on_postgres() ? postgres_sql('SELECT r::text FROM runs AS r', postgres_url($s->{state})) : ();
 	like(json_of([files_with($s->{root}, $queued), @rows]), qr/paddock\.db|$queued/,
 	     '(the test would find it there)');
-	unlike("@rows", qr/$word/, 'nor in a row');
+	unlike("@rows", qr/$word/, 'a secret is in no row');
 	my $memory = "/proc/$s->{pid}/environ";
-	unlike(read_file($memory) // '', qr/$word/, 'nor in the environment');
+	unlike(read_file($memory) // '', qr/$word/, 'a secret is not in the environment');
 	$s->stop;
 	ok(strays_gone(), 'killed, it leaves no worker');
-	same_json([files_with($s->{root}, $word)], [], 'nor any secret');
+	same_json([files_with($s->{root}, $word)], [], 'a killed server leaves no secret in files');
 	my $t = Paddock->new(root => $s->{root})->greeted;
 	crashed($t->ended($queued), 'RUN_INTERRUPTED',
 		'a queued run with a secret is not resumed');
-	crashed($t->ended($on), 'RUN_INTERRUPTED', 'nor one that ran');
+	crashed($t->ended($on), 'RUN_INTERRUPTED', 'a running run with a secret is not resumed');
 	$t->stop;
-	same_json([files_with($s->{root}, $word)], [], 'and still no file has it');
+	same_json([files_with($s->{root}, $word)], [], 'no file has the secret after the restart');
 }
 
 done_testing;

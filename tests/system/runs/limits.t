@@ -68,11 +68,11 @@ sub met {
 	is("$v->{status} " . ($e->{errorCode} // ''),
 	   'failed ' . ($limit eq 'timeout' ? 'RUN_TIMEOUT' : 'RESOURCE_LIMIT'),
 	   "$v->{templateId} meets its limit") or diag(json_of($v));
-	is($d->{limit}, $limit, '  which is named');
+	is($d->{limit}, $limit, "$v->{templateId}: the error names the limit");
 	is($d->{allowed}, $allowed, '  with what is allowed');
 	is($d->{unit}, $unit, '  in a unit');
 	cmp_ok($d->{used} // -1, '>=', $allowed, '  with what was used');
-	like($d->{whoCanRaise}, $who, '  and who can raise it');
+	like($d->{whoCanRaise}, $who, "$v->{templateId}: the error says who can raise the limit");
 }
 
 my $author = qr/^the template's author: limits\.max\w+, up to the server's max_\w+, or the operator: max_\w+ in \[template "\w+"\]$/;
@@ -115,8 +115,8 @@ my $programs = ($profile->{programs} // {available => 1})->{available};
 	my $e = $t->run_sync('small')->{error};
 
 	is($e->{details}{allowed}, 32 << 20, 'a template has what its section says, though its manifest and [limits] say less');
-	is($e->{details}{whoCanRaise}, 'the operator: max_memory_bytes in [template "small"]', '... which is who can raise it');
-	like(json_of($t->tool('list_task_templates', {templateId => 'small'})->{view}), qr/"template: max_run_timeout_ms"/, '... and is shown');
+	is($e->{details}{whoCanRaise}, 'the operator: max_memory_bytes in [template "small"]', 'the error names the section whose limit counts');
+	like(json_of($t->tool('list_task_templates', {templateId => 'small'})->{view}), qr/"template: max_run_timeout_ms"/, 'the template\'s view shows the raised limit');
 	$t->stop;
 }
 
@@ -141,12 +141,12 @@ met($s->run_sync('bytes'), 'artifact_bytes', 1000, 'bytes', $author);
 	my $log = $s->run_log($v->{runId});
 
 	is($v->{status}, 'succeeded', 'a log that is too long is no failure');
-	cmp_ok(length $log, '<', 1600, 'it is cut');
+	cmp_ok(length $log, '<', 1600, 'a log that is too long is cut');
 	like($log, qr/notice this log has its 1000 bytes.*who can raise that is the template's author: limits\.maxLoggedBytes/,
-	     'and says so at its end');
+	     'the end of a cut log says who can raise the limit');
 	is($v->{limitsMet}[0]{limit}, 'logged_bytes', 'as the run does');
-	cmp_ok($v->{limitsMet}[0]{used}, '>', 1000, 'and how much it wanted');
-	cmp_ok($m->{messages}, '>=', 101, 'its messages are counted');
+	cmp_ok($v->{limitsMet}[0]{used}, '>', 1000, 'limitsMet says how much the log wanted');
+	cmp_ok($m->{messages}, '>=', 101, 'the messages of a run are counted');
 	is($m->{cpuMs} - $m->{cpuUserMs} - $m->{cpuSystemMs} <= 1, 1, 'CPU time, by kind');
 	ok(defined $m->{readBytes} && defined $m->{writtenBytes} && $m->{maxRssBytes} > 0,
 	   'memory and I/O');
@@ -158,9 +158,9 @@ met($s->run_sync('bytes'), 'artifact_bytes', 1000, 'bytes', $author);
 	# 700 at once, and 160 a second
 	is($v->{status}, 'succeeded', 'who says more than its rate is not killed')
 	    or diag(json_of($v));
-	cmp_ok($v->{result}, '>=', 1200, 'but slowed');
-	cmp_ok($v->{metrics}{messages}, '>=', 900, 'and says all');
-	is(scalar(() = $s->run_log($v->{runId}) =~ /^\S+ info \d+$/mg), 900, 'which is kept');
+	cmp_ok($v->{result}, '>=', 1200, 'a run above the message rate is slowed');
+	cmp_ok($v->{metrics}{messages}, '>=', 900, 'a slowed run sends each message');
+	is(scalar(() = $s->run_log($v->{runId}) =~ /^\S+ info \d+$/mg), 900, 'the log of a slowed run has each message');
 }
 
 # ---- programs ----
@@ -183,7 +183,7 @@ SKIP: {
 	is($v->{status}, 'succeeded', 'a program that says too much is not killed, either')
 	    or diag(json_of($v));
 	is(scalar(() = $s->run_log($v->{runId}) =~ /^\S+ info \d+$/mg), 900, 'all is said');
-	cmp_ok($v->{metrics}{elapsedMs}, '>=', 1200, 'but slowly');
+	cmp_ok($v->{metrics}{elapsedMs}, '>=', 1200, 'a program above the message rate is slowed');
 	$v = $s->run_sync('p_works');
 	is($v->{status}, 'succeeded', 'less than its limits is fine');
 	cmp_ok($v->{metrics}{cpuMs}, '>=', 150, 'what its children used counts');
@@ -240,7 +240,7 @@ CONF
 	$o->init;
 	cmp_ok($o->run_sync('any_talks')->{result}, '>=', 1200, 'the server slows all');
 	is($o->tool('get_runtime_profile')->{view}{limits}{maxMessagesPerSecond}, 200,
-	   'and tells it');
+	   'the profile tells the rate of messages');
 	$o->stop;
 }
 
@@ -255,7 +255,7 @@ SKIP: {
 	ok(until_true('the group', sub { groups($group) }), 'while a server lives it has one');
 	$k->kill9;
 	ok(until_true('the keeper', sub { !groups($group) }) || !groups($group),
-	   'nor when it was killed');
+	   'a killed server leaves no cgroup');
 
 	$k = Paddock->new(templates => \%templates);
 	$k->init;
@@ -266,7 +266,7 @@ SKIP: {
 	strays_gone();
 	$k = Paddock->new(templates => \%templates);
 	$k->init;
-	is(scalar(groups($group)), 0, 'nor, from the next start on, with its keeper');
+	is(scalar(groups($group)), 0, 'the next server leaves no cgroup of a killed one');
 	$k->stop;
 }
 done_testing();

@@ -43,7 +43,7 @@ my %templates = (
 		my $v = $s->ended($run);
 		my $cpu = $v->{metrics}{cpuMs};
 		cmp_ok($cpu, '>=', $t =~ /crashes|late/ ? 1 : 40, "a run that $what has used CPU time ($v->{status})");
-		cmp_ok($used->() - $before, '>=', $cpu, '  which is charged');
+		cmp_ok($used->() - $before, '>=', $cpu, "the CPU time of a run that $what is charged");
 	}
 	$s->stop;
 }
@@ -62,13 +62,13 @@ SKIP: {
 	# the store answers in order, so an answer which needs no store would be there by
 	# then
 	my $other = $s->call('tools/list');
-	ok(!exists $s->{answers}{json_of($id)}, 'but says of no task that it is cancelled');
+	ok(!exists $s->{answers}{json_of($id)}, 'a task is not said to be cancelled while nothing can be written');
 	$release->();
 	is($s->answer($id)->{result}{status}, 'cancelled', 'until that is written');
 	$s->kill9;
 	strays_gone();
 	my $t = Paddock->new(templates => \%templates, root => $s->{root})->greeted;
-	is($t->call('tasks/get', {taskId => $task})->{result}{status}, 'cancelled', 'and after kill -9 it is');
+	is($t->call('tasks/get', {taskId => $task})->{result}{status}, 'cancelled', 'a cancelled task is cancelled after kill -9');
 	$t->stop;
 }
 
@@ -85,9 +85,9 @@ SKIP: {
 	kill KILL => $s->worker_pid($first);
 	$s->log_has(qr/run=\Q$first\E .*status=failed/);
 	is_deeply($s->call('ping')->{result}, {}, 'there is room for it');
-	unlike($s->log_text, qr/run=\Q$next\E pid=/, 'but it does not begin while nothing can be written');
+	unlike($s->log_text, qr/run=\Q$next\E pid=/, 'a queued run does not begin while nothing can be written');
 	$release->();
-	same_json($s->ended($next)->{result}, {n => 1}, 'and does then');
+	same_json($s->ended($next)->{result}, {n => 1}, 'a queued run begins when the store can be written');
 	$s->stop;
 }
 
@@ -106,7 +106,7 @@ SKIP: {
 	ok(until_true('it to be forgotten', sub { $t->tool(get_task_run => {runId => $without->{runId}})->{isError} }),
 	   'one without artifacts is forgotten');
 	is($t->get($with->{runId})->{status}, 'succeeded', 'one whose artifact lives for an hour is not');
-	is($t->tool(get_artifact => {artifactId => $with->{result}})->{view}{data}, 'a2VwdA==', 'nor is that');
+	is($t->tool(get_artifact => {artifactId => $with->{result}})->{view}{data}, 'a2VwdA==', 'an artifact outlives a run without artifacts');
 	$t->stop;
 }
 

@@ -121,7 +121,7 @@ sub all_runs {
 	is(scalar(grep { !$all{$_} } keys %acked), 0,
 	   keys(%acked) . ' runs acknowledged before kill -9: none is lost');
 	is(scalar(grep { $_ > 1 } values %all), 0, 'none is there twice');
-	ok($total == keys %all && $total <= $sent, 'and none was invented');
+	ok($total == keys %all && $total <= $sent, 'no run in the store was invented');
 	same_json(\@wrong, [], 'each has ended, once, as it should');
 	until_true('all to end', sub {
 		$s->tool(list_task_runs => {status => 'running'})->{view}{total} +
@@ -151,7 +151,7 @@ sub all_runs {
 	$t->init;
 	my $lost = $t->ended($on);
 	ok(interrupted($lost), 'what ran was interrupted');
-	is($lost->{expiresAt} - $lost->{updatedAt}, 30 * 86_400_000, 'and is known as long as any run');
+	is($lost->{expiresAt} - $lost->{updatedAt}, 30 * 86_400_000, 'an interrupted run is kept as long as any run');
 	my @v = map { $t->ended($_) } @queued;
 	is(scalar(grep { $_->{status} eq 'succeeded' } @v), 10, 'what was queued is run');
 	same_json([map { $_->{result} } @v], [1 .. 10], 'with its inputs');
@@ -160,7 +160,7 @@ sub all_runs {
 	is($v[3]{expiresAt} - $v[3]{updatedAt}, 5_000_000, 'with its options');
 	is($t->run(nap => {ms => 1, n => 4}, mode => 'async',
 		   idempotencyKey => 'q4')->{view}{runId}, $queued[3],
-	   'and its key');
+	   'a queued run keeps the idempotency key');
 	$t->stop;
 }
 {
@@ -206,13 +206,13 @@ sub all_runs {
 	strays_gone();
 	my $d = server(root => $a->{root})->greeted;
 	ok(interrupted($d->ended($ra)), 'whoever starts next takes over from the dead');
-	is($d->get($rb)->{status}, 'running', 'and from the dead alone');
+	is($d->get($rb)->{status}, 'running', 'a server takes nothing over from the living');
 	is($b->get($rb)->{status}, 'running', 'the others do not notice');
 	$_->{shared} = 1 for $c, $d;
 	$_->stop('each ends by itself') for $c, $d;
 	$b->tool(cancel_task_run => {runId => $rb});
 	is($b->ended($rb)->{status}, 'canceled', 'a run is left to its own server');
-	$b->stop('and the last one leaves nothing');
+	$b->stop('the last server of a folder leaves nothing');
 }
 
 # ---- a folder that cannot be used ----
@@ -336,11 +336,11 @@ SKIP: {
 	my @refused = grep { $_->[0]{isError} } @tried;
 	push @done, map { $_->[0]{view}{runId} } grep { succeeded($_->[0]) } @tried;
 	cmp_ok(scalar @refused, '>', 0, 'on a full disk runs are refused');
-	unavailable($refused[-1][0], qr/full|space/i, 'which');
+	unavailable($refused[-1][0], qr/full|space/i, 'the error of a refused run names the full disk');
 	unavailable($s->run(nap => {ms => 1}, mode => 'sync'), qr/full|space/i,
 		    'waiting for one as well');
 	unavailable($s->run(file => {ms => 1}, mode => 'sync'), qr/full|space/i,
-		    'or one with artifacts');
+		    'a run with artifacts is refused on a full disk');
 	$s->tool(cancel_task_run => {runId => $on});
 	same_json($s->call('ping')->{result}, {}, 'the server lives');
 	unlink "$inside/filler" or die "$inside/filler: $!\n";
@@ -350,17 +350,17 @@ SKIP: {
 	is($s->ended($on)->{status}, 'canceled',
 	   'what ended meanwhile has been recorded');
 	is(scalar(grep { $s->ended($_)->{status} eq 'succeeded' } @done), scalar @done,
-	   'and nothing that was acknowledged is lost');
+	   'no acknowledged run is lost');
 	my $v = $s->run_sync(file => {ms => 1, n => 7});
 	is(scalar @{$v->{artifacts}}, 2, 'artifacts work as well');
 	$fill->();
 	$r = $s->run(file => {ms => 1, n => 7}, mode => 'sync');
-	ok($r->{isError}, 'and are refused when it is full again');
+	ok($r->{isError}, 'artifacts are refused on a disk that is full again');
 	unlink "$inside/filler";
 	ok(until_true('space to be noticed', sub {
 		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
-	   'and so on');
-	$s->stop('it ends in order');
+	   'a run succeeds when space is there again');
+	$s->stop('the server ends in order after a full disk');
 }
 
 # A run waits, and the next server has no section for the requestor. On PostgreSQL the run

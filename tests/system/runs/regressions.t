@@ -63,7 +63,7 @@ sub cancel_of {
 	   'the twin of an async call gets a handle too, at once');
 	is($b->{view}{runId}, $a->{view}{runId}, 'to the same run');
 	$s->tool(cancel_task_run => {runId => $a->{view}{runId}});
-	is($s->ended($a->{view}{runId})->{status}, 'canceled', 'which can be cancelled');
+	is($s->ended($a->{view}{runId})->{status}, 'canceled', 'the run of both twins can be cancelled');
 
 	# a fast store may answer with the handle first: try again then
 	my ($call, $run);
@@ -77,7 +77,7 @@ sub cancel_of {
 	}
 	is($s->ended($run)->{status}, 'canceled',
 	   'a call that is cancelled before its handle was given takes its run along');
-	ok(!exists $s->{answers}{qq{"$call"}}, 'and is not answered');
+	ok(!exists $s->{answers}{qq{"$call"}}, 'the cancelled call is not answered');
 	$s->stop;
 }
 
@@ -90,7 +90,7 @@ sub cancel_of {
 	$s->init('2025-03-26');
 	my $b = json_to($s->exchange(json_of(\@ping) . "\n"));
 	is($b->{error}{code}, -32600, 'a batch of 129 messages is refused');
-	like($b->{error}{message}, qr/at most 128/, 'and says how many pass');
+	like($b->{error}{message}, qr/at most 128/, 'the refusal of a batch says how many messages pass');
 	$b = json_to($s->exchange(json_of([@ping[0 .. 127]]) . "\n"));
 	is(scalar @$b, 128, '128 pass');
 
@@ -116,10 +116,10 @@ sub cancel_of {
 	$c->flush;
 	shutdown $c->{to}, SHUT_WR;
 	my $other = $d->client->greeted;
-	ok($other->call('ping')->{result}, 'it keeps nobody else waiting');
+	ok($other->call('ping')->{result}, 'a client that does not read keeps nobody else waiting');
 	$c->{deaf} = 0;
 	$c->drained;
-	is(keys(%{$c->{answers}}) - $before, $many, 'and gets what it had asked for');
+	is(keys(%{$c->{answers}}) - $before, $many, 'a client that closed the sending side gets the answers');
 	$d->stop;
 }
 
@@ -157,10 +157,10 @@ sub cancel_of {
 	# with a common queue, the run has waited there
 	$next->log_has(qr/recovered queued=8/) unless on_postgres();
 	until_true('what ran to be known as interrupted', sub { 4 == grep { $n->get($_)->{status} eq 'failed' } @ids });
-	is(scalar(grep { $n->get($_)->{status} =~ /queued|running/ } @ids), 8, 'and what waited is taken over by the next instance');
+	is(scalar(grep { $n->get($_)->{status} =~ /queued|running/ } @ids), 8, 'queued runs are taken over by the next instance');
 	$next->signal('QUIT');
 	$next->wait_exit;
-	$next->stop('which ends likewise');
+	$next->stop('the next instance ends without a trace');
 }
 
 # ---- the zygote and its workers ----
@@ -187,7 +187,7 @@ sub cancel_of {
 		my @z = $s->zygotes;
 		return @z == 1 && $z[0] != $old;
 	});
-	is($s->run_sync('quick')->{status}, 'succeeded', 'and another zygote serves');
+	is($s->run_sync('quick')->{status}, 'succeeded', 'another zygote serves after the crash');
 	$s->stop;
 }
 

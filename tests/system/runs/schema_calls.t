@@ -45,7 +45,7 @@ sub jobs {
 
 	is($r->{view}{errorCode}, 'RESOURCE_LIMIT',
 	   'of three calls whose check never ends one is given up');
-	is($s->{answers}{$_}, undef, '  and one that was cancelled has no answer')
+	is($s->{answers}{$_}, undef, '  a cancelled call has no answer')
 	    for @ids[0, 1];
 	is(runs($s), 0, '  none of them has run');
 	like($r->{view}{details}{schema}, qr{^/inputsSchema/properties/v/\$defs/n/anyOf},
@@ -57,8 +57,8 @@ sub jobs {
 	my @both = map { $s->result($_)->{view} } @ids;
 
 	is($both[0]{runId}, $both[1]{runId}, 'a key given twice makes one run');
-	is($both[1]{deduplicated}, true, '  and the second is told');
-	same_json($both[0]{result}, {n => 3000}, '  which has all its inputs');
+	is($both[1]{deduplicated}, true, '  the second of two calls with one key says deduplicated');
+	same_json($both[0]{result}, {n => 3000}, '  the run of two calls with one key has the inputs');
 
 	# behind long checks
 	@ids = map { $s->ask(never => {v => $deep}) } 1 .. 8;
@@ -75,7 +75,7 @@ sub jobs {
 	is($end->{error}{errorCode}, 'RESOURCE_LIMIT',
 	   'another ends by what its schema costs') or diag(json_of($end));
 	same_json($s->run_sync('gives', {v => 1})->{result}, {v => 1},
-		  '  and one that is cheap does not');
+		  '  a run whose schema is cheap succeeds');
 	$s->stop;
 }
 {
@@ -88,7 +88,7 @@ sub jobs {
 	$c->hang_up;
 	until_true('what its client left to be given up', sub { jobs($s) == 0 });
 	is(jobs($s), 0, 'the checks of a client that is gone are');
-	ok($other->call('ping')->{result}, '  and others are served');
+	ok($other->call('ping')->{result}, '  other clients are served after the checks were given up');
 
 	# templates removed meanwhile
 	my @first = map { $other->ask(never => {v => $deep}) } 1 .. 6;
@@ -100,9 +100,9 @@ sub jobs {
 	is($s->reload, 'done', 'a template is taken away while inputs are checked');
 	my $r = $other->result($id);
 
-	ok($r->{content}, '  its call goes on with what it found') or diag(json_of($r));
+	ok($r->{content}, '  a call goes on with the template that was removed') or diag(json_of($r));
 	ok(!$other->call('tools/call', {name => 'long', arguments => {v => []}})->{result},
-	   '  and the next does not find it');
+	   '  a removed template is not found by the next call');
 
 	$other->result($_) for @first;
 

@@ -166,9 +166,9 @@ sub artifacts_by {
 	ok(until_true('the fault', sub { met($s) }), "$way: one tries again…");
 	fault($s);
 	my $v = $c->ended($id);
-	is($v->{status}, 'succeeded', '  and succeeds without a restart');
+	is($v->{status}, 'succeeded', "$way: the run succeeds without a restart");
 	is(scalar @{$v->{artifacts}}, 1, '  with its artifact');
-	ok(!exists $v->{missingArtifacts}, '  and nothing is missing');
+	ok(!exists $v->{missingArtifacts}, "$way: no artifact of the run is missing");
 	for (@which) {
 		$v = $c->run_sync($_);
 		ok($v->{status} eq 'succeeded' && @{$v->{artifacts}} && !exists $v->{missingArtifacts},
@@ -217,21 +217,21 @@ sub rows_by {
 		fault($s, $f->{line});
 		unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $re, "$name: a run is refused");
 		unrecorded($c->run(echo => {n => 3}, mode => 'async'), $re, '  so is one that would be promised');
-		unrecorded($c->run(echo => {n => 4}, mode => 'sync', idempotencyKey => "$key 4"), $re, '  and one with a key');
-		unrecorded($c->tool(echo => {n => 5}), $re, '  and a template\'s own tool');
+		unrecorded($c->run(echo => {n => 4}, mode => 'sync', idempotencyKey => "$key 4"), $re, "$name: a run with a key is refused");
+		unrecorded($c->tool(echo => {n => 5}), $re, "$name: a template's own tool is refused");
 		if ($s->{socket}) {
 			my $r = $cli->run(['run', 'echo', '--socket', $s->{socket}]);
 
 			said($r, 125, qr/$re.*code: STORE_UNAVAILABLE/s, '  the command says so');
-			is($r->{out}, '', '  and shows no result');
+			is($r->{out}, '', "$name: the command shows no result");
 			is($s->fetch('GET', '/readyz')->{status}, 503, '  readyz says no');
 			is(scalar @{$s->client->greeted->tool('list_task_templates')->{view}{templates}}, scalar keys %templates,
-			   '  and sessions begin and go on');
+			   "$name: sessions begin and go on");
 		}
 		ok(met($s), '  the fault was met');
 		kill KILL => $s->worker_pid($task);
 		like(($c->answer($result) // {})->{error}{message}, qr/the task has ended, but its outcome cannot be recorded: .*$re/, '  who waits for an end hears that it cannot be recorded');
-		like(json_of($c->answer($waits) // {}), qr/STORE_UNAVAILABLE.*the run ended, but its outcome cannot be recorded/, '  and so does get_task_run with waitMs');
+		like(json_of($c->answer($waits) // {}), qr/STORE_UNAVAILABLE.*the run ended, but its outcome cannot be recorded/, "$name: get_task_run with waitMs hears that the end cannot be recorded");
 		$c->tool(cancel_task_run => {runId => $going});
 		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, '  with when to try again');
 		if ($f->{reads}) {
@@ -239,18 +239,18 @@ sub rows_by {
 			is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true,
 			   '  what was kept can be read');
 		} else { # what is there, nobody knows
-			unrecorded($c->tool(get_task_run => {runId => $once->{runId}}), $re, '  nor is anything read');
+			unrecorded($c->tool(get_task_run => {runId => $once->{runId}}), $re, "$name: no run is read");
 		}
 		my $again = sub { $c->run(echo => {n => 1}, mode => 'sync', idempotencyKey => $key) };
-		is($again->()->{view}{runId}, $once->{runId}, '  and found again by its key') if $f->{reads};
+		is($again->()->{view}{runId}, $once->{runId}, "$name: a run is found again by the key") if $f->{reads};
 		fault($s);
 		ok(until_true('the key', sub { ($again->()->{view}{runId} // '') eq $once->{runId} }), '  what was told stays');
 		is($c->ended($going)->{status}, 'canceled', '  with room again the end is recorded');
 		$c->tool(cancel_task_run => {runId => $last});
-		is($c->ended($last)->{status}, 'canceled', '  and told');
+		is($c->ended($last)->{status}, 'canceled', "$name: the recorded end is told");
 		my $r = $c->run(echo => {n => 6}, mode => 'sync');
-		is($r->{view}{status}, 'succeeded', '  and runs are made, without a restart') or diag(json_of($r));
-		is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true, '  and artifacts read');
+		is($r->{view}{status}, 'succeeded', "$name: runs are made without a restart") or diag(json_of($r));
+		is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true, "$name: artifacts are read");
 	}
 	fault($s, $db_faults[0]{line});
 	$c->run(echo => {n => 7}, mode => 'sync');
@@ -335,8 +335,8 @@ sub a_full_work {
 	return $s->stop if cage_less(json_of($v));
 	is($v->{status}, 'succeeded', 'a program that went on with a full /work succeeds, as it says')
 	    or diag(json_of($v));
-	is("$m->{name} $m->{errorCode} $m->{details}{limit}", '/work RESOURCE_LIMIT memory', '  but what it left may be cut short');
-	like("$m->{message} $m->{details}{whoCanRaise}", qr/may be cut short.*the template's author: limits\.maxMemoryBytes/, '  which is said, with who can raise it');
+	is("$m->{name} $m->{errorCode} $m->{details}{limit}", '/work RESOURCE_LIMIT memory', '  the artifact of a full /work is reported as cut short');
+	like("$m->{message} $m->{details}{whoCanRaise}", qr/may be cut short.*the template's author: limits\.maxMemoryBytes/, '  the message on a full /work says who can raise the limit');
 	ok(!exists $s->run_sync('fits')->{missingArtifacts}, '  of what is whole nothing is said');
 	$s->stop;
 }
@@ -372,30 +372,30 @@ sub mounted {
 
 		is("$v->{status} $v->{error}{errorCode}", "$status STORE_UNAVAILABLE", "a full disk: $template");
 		like($v->{error}{message}, qr/this server could not keep the artifact: its disk is full/, '  for the disk is full');
-		is($v->{missingArtifacts}[0]{size}, 1 << 20, '  and it is missing');
+		is($v->{missingArtifacts}[0]{size}, 1 << 20, "a full disk: $template has a missing artifact");
 		said($cli->run(['run', $template, '--socket', $s->{socket}]), $exit, qr/its disk is full.*code: STORE_UNAVAILABLE/s,
 		     '  the command says so');
 	}
 	is($c->run_sync(echo => {n => 1})->{status}, 'succeeded', '  what fits goes on');
 	ok(!glob("$inside/artifacts/tmp/*"), '  nothing is left of what did not');
 	unlink "$inside/filler";
-	is($c->run_sync('keeps')->{status}, 'succeeded', '  and with room again it is kept');
+	is($c->run_sync('keeps')->{status}, 'succeeded', '  an artifact is kept when the disk has room again');
 
 	# a file system with open files cannot be made read-only from outside: only files
 	# opened later are affected
 	my $in = sub { system('nsenter', '-t', $s->{pid}, '-m', @_) };
 	ok(!$in->('mount', '--bind', "$root/state", "$root/state") && !$in->('mount', '-o', 'remount,bind,ro', "$root/state"),
-	   'it becomes read-only');
+	   'the state folder becomes read-only');
 	my $says = qr/its state cannot be written/;
 	ok(until_true('readyz', sub { $s->fetch('GET', '/readyz')->{status} == 503 }), '  readyz says no');
 	unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $says, '  no run is recorded');
-	unrecorded($c->run('keeps', {}, mode => 'async'), $says, '  nor promised');
+	unrecorded($c->run('keeps', {}, mode => 'async'), $says, '  a run is not promised on a read-only state folder');
 	said($cli->run(['run', 'keeps', '--socket', $s->{socket}]), 125, $says, '  the command says so');
-	is($artifact->(), 1, '  and what is there is read');
-	is($in->('umount', "$root/state"), 0, '  it is mended');
+	is($artifact->(), 1, '  an artifact is read from a read-only state folder');
+	is($in->('umount', "$root/state"), 0, '  the state folder becomes writable');
 	ok(until_true('readyz', sub { $s->fetch('GET', '/readyz')->{status} == 200 }), '  readyz says yes');
-	is($c->run_sync('keeps')->{status}, 'succeeded', '  and artifacts are kept again');
-	is($artifact->(), 1, '  and all is there');
+	is($c->run_sync('keeps')->{status}, 'succeeded', '  artifacts are kept in the writable folder');
+	is($artifact->(), 1, '  the artifact of before is still there');
 	$s->stop(undef, 'TERM');
 }
 
@@ -419,7 +419,7 @@ sub logs {
 		my $v = $c->run_sync(echo => {n => 1});
 		is($v->{status}, 'succeeded', "$call gives $errno for both logs: runs go on");
 		ok(met($s), '  the fault was met');
-		is($warning->(), "its log cannot be written: $why", '  and readyz warns');
+		is($warning->(), "its log cannot be written: $why", "$call gives $errno for both logs: readyz warns");
 		fault($s, "$call $E{$errno} /the.audit\n");
 		$v = $c->run_sync(echo => {n => 2});
 		is($warning->(), "its audit log cannot be written: $why", '  also of the audit log alone');
@@ -431,7 +431,7 @@ sub logs {
 		my @whole = grep { /^ts=\S+ level=\w+ part=\S+ / } @lines;
 		ok(scalar(grep { /part=log lost=[1-9]\d* err="$why"$/ } @whole), '  the log says how many lines are lost, and why')
 		    or diag(read_file($log));
-		ok(scalar(grep { /part=audit written=yes lost=\d+$/ } @whole), '  and how many entries the other lost')
+		ok(scalar(grep { /part=audit written=yes lost=\d+$/ } @whole), "$call gives $errno for both logs: the log says how many audit entries are lost")
 		    or diag(read_file($log));
 		is(scalar(grep { /\bts=.*\bts=/ } @lines), 0, '  no line is within another');
 		my @entries = map { eval { json_to($_) } // {torn => $_} } split /\n/, read_file($audit);
@@ -440,7 +440,7 @@ sub logs {
 		cmp_ok(scalar(grep { $_->{torn} } @entries), $call eq 'half' ? '>=' : '==', $call eq 'half' ? 1 : 0,
 		       '  of which nothing joins another');
 		is(scalar(grep { ($_->{event} // '') eq 'run_ended' && ($_->{runId} // '') eq $v->{runId} } @entries), 1,
-		   '  and goes on');
+		   "$call gives $errno for both logs: the audit log goes on");
 	}
 	my @told = (read_file($s->{log}) // '') =~ /^paddockd: the log cannot be written, so its lines are lost: (.*)$/mg;
 	is(scalar @told, 4, 'each time stderr was told') or diag(read_file($s->{log}));
@@ -468,7 +468,7 @@ sub saved {
 
 	said($r, 0, qr{wrote to/a/r\.txt\n.*wrote to/b/r\.txt\n}s, 'artifacts keep their folders');
 	same_json([files_below($to)], [sort qw(a/r.txt b/r.txt up.txt abs.txt a/x/y.txt c/artifact p p-2/q)],
-		  'and none leads out of the folder');
+		  'no artifact leads out of the folder');
 	is(read_file("$to/b/r.txt"), 'b/r.txt', 'each is its own');
 	$r = $save->(['a/r.txt']);
 	said($r, 0, qr{wrote to/a/r-2\.txt}, 'none is overwritten');
@@ -477,7 +477,7 @@ sub saved {
 	symlink "$cli->{root}/elsewhere/f", "$to/file" or die;
 	$r = $save->([qw(link/f file)]);
 	said($r, 0, qr{wrote to/link-2/f\n.*wrote to/file-2\n}s, 'no link is followed');
-	is(scalar(() = glob "$cli->{root}/elsewhere/*"), 0, '  and nothing is elsewhere');
+	is(scalar(() = glob "$cli->{root}/elsewhere/*"), 0, '  no file is written through a link');
 	my ($run) = $cli->run_private(['run', 'folders', '--json', '-i', 'names:=["d/one"]'])->{out} =~ /(run_\w+)/;
 	$r = $cli->run_private(['artifact', 'get', $run, 'd/one']);
 	said($r, 0, qr{wrote \./d/one$}m, 'artifact get does as run does');
@@ -488,7 +488,7 @@ sub saved {
 	$r = $save->([qw(a bad/1 bad2 c)], @fault);
 	said($r, 125, qr{to/bad/1: No space left on device\n.*to/bad2: No space left on device\n.*2 of its 4 artifacts were not written\n.*paddock artifact get run_}s,
 	     'of those that do not fit into a full folder each is told of');
-	same_json([files_below($to)], [qw(a c)], '  and what fits is there, and nothing in part');
+	same_json([files_below($to)], [qw(a c)], '  artifacts that fit are whole, and no other file is there');
 	is($r->{out}, "1\n", '  with the result');
 	for (['open', 30, 'one', 'Read-only file system', '/one'], ['mkdir', 28, 'bad', 'No space left on device', ''],
 	     ['write', 5, '/bad/', 'Input/output error', '/one']) {
@@ -501,10 +501,10 @@ sub saved {
 	write_file("$box/faults.cli", "write 28 /got\n");
 	$r = $cli->run_private(['artifact', 'get', $run, 'd/one', '-o', 'got'], @fault);
 	said($r, 125, qr/^paddock: got: No space left on device\n/, 'so does artifact get -o FILE');
-	ok(!-e "$cli->{here}/got", '  and leaves no part of it');
+	ok(!-e "$cli->{here}/got", "artifact get -o FILE leaves no part of the artifact");
 	write_file("$cli->{here}/got", 'before');
 	$r = $cli->run_private(['artifact', 'get', $run, 'd/one', '-o', 'got'], @fault);
-	said($r, 125, qr/so got is not whole/, '  nor hides that it was overwritten');
+	said($r, 125, qr/so got is not whole/, '  the message says that the overwritten file is not whole');
 }
 
 sub full_stdout {
@@ -517,7 +517,7 @@ sub full_stdout {
 	}
 	my $r = $cli->run_private(['run', 'echo', '--json']);
 	my ($id) = $r->{out} =~ /(run_\w+)/;
-	said($run->(['logs', $id]), 0, qr/\A[^\n]*has logged nothing\n\z/, 'but not by who has nothing to say');
+	said($run->(['logs', $id]), 0, qr/\A[^\n]*has logged nothing\n\z/, 'a full stdout is no fault of a command that prints nothing');
 	said($run->(['run', 'caught', '--json']), 125, qr/stdout/, 'with artifacts, too');
 	$r = $cli->run_private(['run', 'lua', '-o', 'kept', '--json']);
 	my ($art) = $r->{out} =~ /(art_\w+)/;
@@ -526,13 +526,13 @@ sub full_stdout {
 		my $said = `$BUILD/paddockd $_ --templates $cli->{root}/templates 2>&1 >/dev/full`;
 
 		is($? >> 8, 1, "paddockd $_ fails");
-		is($said, "paddockd: stdout cannot be written to: No space left on device\n", '  and says why');
+		is($said, "paddockd: stdout cannot be written to: No space left on device\n", "paddockd $_ says why");
 	}
 	my $ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 	my $log = `echo '$ping' | $BUILD/paddockd --stdio --state-dir $cli->{root}/state --templates $cli->{root}/templates 2>&1 >/dev/full`;
 
 	is($? >> 8, 1, 'a server whose answers go nowhere fails');
-	like($log, qr/output=closed err="No space left on device"/, '  and its log says why');
+	like($log, qr/output=closed err="No space left on device"/, '  the log says why the output is closed');
 	said($run->(['artifact', 'get', $art, '-o', '-']), 125, qr/^paddock: stdout: No space left on device/, 'artifact get -o -, too');
 }
 

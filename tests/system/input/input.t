@@ -83,14 +83,14 @@ sub silent { # nothing was asked of the client
 	same_json($m->{params}{requestedSchema},
 		  {type => 'object', required => ['name'], properties =>
 		   {name => {type => 'string', minLength => 2}}},
-		  'which is the template\'s');
+		  'the form is the template\'s');
 	same_json([sort keys %{$m->{params}}],
 		  [qw(message mode requestedSchema)],
 		  'MCP 19: of no task, and so without _meta');
 	my ($run) = @{$s->tool('list_task_runs')->{view}{runs}};
 	$run = $s->get($run->{runId});
 	is($run->{status}, 'running', 'the run goes on meanwhile');
-	ok($run->{awaitingInput}, 'and says that it waits');
+	ok($run->{awaitingInput}, 'the view of the run says that input is awaited');
 	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
 	same_json($s->result($id)->{view}, {got => {action => 'accept',
 		  content => {name => 'Ada'}}}, 'the template gets the answer');
@@ -104,7 +104,7 @@ sub silent { # nothing was asked of the client
 	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
 	$m = $s->told('elicitation/create');
 	my $seen = $s->result($waits)->{view};
-	is("$seen->{status} $seen->{awaitingInput}", 'running 1', '... and is answered when it comes to ask');
+	is("$seen->{status} $seen->{awaitingInput}", 'running 1', 'a wait for a run is answered when the run comes to ask');
 	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
 	$s->result($id);
 
@@ -123,16 +123,16 @@ sub silent { # nothing was asked of the client
 	     'what does not fit is asked for again, with what is wrong');
 	same_json($again->{params}{requestedSchema}, $first->{params}{requestedSchema}, '... by the same form');
 	$s->reply($again, {action => 'accept', content => {name => 'Ada'}});
-	same_json($s->result($id)->{view}, {got => {action => 'accept', content => {name => 'Ada'}}}, '... and the template gets what does');
+	same_json($s->result($id)->{view}, {got => {action => 'accept', content => {name => 'Ada'}}}, 'the template gets the answer that fits');
 
 	$id = $s->ask(who => {});
 	$s->reply($s->told('elicitation/create'), {action => 'accept', content => {name => 'A'}}) for 0 .. 3;
 	my $got = $s->result($id)->{view};
 	is($got->{code}, 'INPUT_INVALID',
 	   'MCP 29: an answer that the form would not take is refused');
-	is($got->{details}{pointer}, '/content/name', 'it says where');
+	is($got->{details}{pointer}, '/content/name', 'INPUT_INVALID has the pointer of the bad answer');
 	like($got->{message}, qr{^the client's answer does not fit what was asked: /content/name has to be},
-	     '... and of what');
+	     'INPUT_INVALID says what is wrong');
 
 	$id = $s->ask(who => {});
 	$s->reply($s->told('elicitation/create'), {action => 'perhaps'});
@@ -145,7 +145,7 @@ sub silent { # nothing was asked of the client
 	$got = $s->result($id)->{view};
 	is($got->{code}, 'INPUT_FAILED', 'a client may answer with an error');
 	same_json($got->{details}, {code => -1, message => 'nobody is here'},
-		  'which the template sees');
+		  'the template sees the client\'s error');
 
 	$id = $s->ask(named => {});
 	for my $method (qw(elicitation/create sampling/createMessage)) {
@@ -158,12 +158,12 @@ sub silent { # nothing was asked of the client
 			 content => {type => 'text', text => 't'}});
 	}
 	like($s->result($id)->{view}{err}, qr/key must be a name of 1 to 64/,
-	     'it has to be a name');
+	     'a question\'s key has to be a name');
 
 	$got = $s->tool(nested => {})->{view};
 	is($got->{code}, 'INVALID_PARAMETER', 'a form is flat');
 	is($got->{details}{pointer}, '/requestedSchema/properties/p/items',
-	   'it says where it is not');
+	   'the error of a nested form has the pointer');
 	is($s->tool(secret => {})->{view}{code}, 'INVALID_PARAMETER',
 	   'MCP 29: a form asks for no secrets');
 	silent($s, 'of neither is the client asked');
@@ -192,7 +192,7 @@ sub silent { # nothing was asked of the client
 	my $got = $s->tool(tooled => {})->{view};
 	is($got->{code}, 'SAMPLING_NOT_SUPPORTED',
 	   'MCP 29: tools are for clients that declare sampling.tools');
-	like($got->{message}, qr/sampling\.tools/, 'it says so');
+	like($got->{message}, qr/sampling\.tools/, 'the error names sampling.tools');
 	$s->stop;
 }
 
@@ -216,11 +216,11 @@ for my $revision (qw(2025-11-25 2024-11-05)) {
 	$s->reply($s->told('roots/list'), {roots => [{uri => 'http://a/'}]});
 	my $got = $s->result($id)->{view};
 	is($got->{code}, 'INPUT_INVALID', 'a root is a file');
-	is($got->{details}{pointer}, '/roots/0/uri', 'it says where');
+	is($got->{details}{pointer}, '/roots/0/uri', 'the error of a root that is no file has the pointer');
 	$id = $s->ask(where => {timeout => 30});
 	$m = $s->told('roots/list');
 	is($s->told('notifications/cancelled')->{params}{requestId}, $m->{id},
-	   'and they are not waited for too long');
+	   'the roots are not waited for too long');
 	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT', 'the template is told');
 	$id = $s->ask(looks => {});
 	$s->reply($s->told('roots/list'), {roots => \@roots});
@@ -245,7 +245,7 @@ for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
 
 	is($got->{code}, "${what}_NOT_SUPPORTED", $name);
 	like($got->{message}, $why, 'the author reads what is missing');
-	silent($s, 'and the client is not asked');
+	silent($s, "$name: the client is not asked");
 	$s->stop;
 }
 
@@ -256,7 +256,7 @@ for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
 
 	ok(!exists $m->{params}{mode}, 'before 2025-11-25 there are no modes');
 	$s->reply($m, {action => 'decline'});
-	is($s->result($id)->{view}{got}{action}, 'decline', 'it is answered');
+	is($s->result($id)->{view}{got}{action}, 'decline', 'a question without a mode is answered');
 	my $run = $s->run_async(who => {});
 	is($s->ended($run)->{result}{code}, 'ELICITATION_NOT_SUPPORTED',
 	   'for a run that nobody waits for nobody is asked');
@@ -289,7 +289,7 @@ for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
 		  'a cancelled call takes its questions back');
 	$s->reply($_, {action => 'decline'}) for @m; # too late
 	my ($run) = @{$s->tool('list_task_runs')->{view}{runs}};
-	is($s->ended($run->{runId})->{status}, 'canceled', 'and its run');
+	is($s->ended($run->{runId})->{status}, 'canceled', 'the run of a cancelled call is canceled');
 
 	# the run is cancelled
 	$id = $s->ask(who => {});
@@ -306,7 +306,7 @@ for ([who => '2025-11-25', {}, qr/elicitation\.form/, 'ELICITATION'],
 	is($s->told('notifications/cancelled')->{params}{requestId}, $m->{id},
 	   'MCP 5: a question that is not answered in time is taken back');
 	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT',
-	   'and the template is told');
+	   'MCP 5: the template hears INPUT_TIMEOUT');
 	$s->reply($m, {action => 'decline'});
 
 	# a step's time

@@ -65,7 +65,7 @@ sub is_as_before {
 	is($ended->(), $rows, '... each run has ended, and nothing else was one');
 	until_true('nothing to be left', sub { json_of(held($s)) eq json_of($before) });
 	is_deeply(held($s), $before, '... no process and no descriptor is left');
-	cmp_ok(Paddock::rss_kb($s->{pid}) - $rss, '<', $GROWTH_KB, '... and no memory');
+	cmp_ok(Paddock::rss_kb($s->{pid}) - $rss, '<', $GROWTH_KB, 'no memory is left');
 }
 
 # ---- over lines ----

@@ -62,13 +62,13 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 
 	$id = $s->request('prompts/get', \%greet);
 	my $m = $s->told('elicitation/create');
-	same_json([ sort keys %{ $m->{params} } ], [ 'message', ($revision ge '2025-11-25' ? 'mode' : ()), 'requestedSchema' ], '  which is a question as others are');
+	same_json([ sort keys %{ $m->{params} } ], [ 'message', ($revision ge '2025-11-25' ? 'mode' : ()), 'requestedSchema' ], "$revision: a prompt's question is a form as others are");
 	$s->call('ping');
 	is(scalar(grep { ($_->{method} // '') eq 'elicitation/create' } @{ $s->{notes} }), 0, '  one after the other');
 	$s->reply($m, { action => 'decline' });
 	my $e = $s->answer($id)->{error};
 	is($e->{code}, -32602, '  a user may decline');
-	like($e->{message}, qr/^the user declined to answer "(user|sure-1)"/, '  and it says what');
+	like($e->{message}, qr/^the user declined to answer "(user|sure-1)"/, '  the refusal says which question was declined');
 	$s->stop;
 }
 
@@ -79,7 +79,7 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 	$s->reply($s->told('elicitation/create'), { action => 'accept', content => { name => 'Ada', of => [qw(a c)] } });
 	is(text_of($s->answer($id)), 'may for Ada, a, c{other}', 'a resource is filled by its URI and its answers');
 	$id = $s->request('resources/read', { uri => 'notes://{user.name}' });
-	ok($s->answer($id)->{error}, 'and a URI is none with braces in it');
+	ok($s->answer($id)->{error}, 'a URI with braces names no resource');
 	$id = $s->request('resources/read', { uri => 'notes://%7Buser.name%7D' });
 	$s->reply($s->told('elicitation/create'), { action => 'accept', content => { name => '{day}' } });
 	is(text_of($s->answer($id)), '{user.name} for {day}, {other}', 'what was filled in is not filled in again');
@@ -99,7 +99,7 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 		$s->reply($s->told('elicitation/create'), $result, $error);
 		my $e = $s->answer($id)->{error};
 		is($e->{code}, -32602, 'no answer, no resource: ' . json_of($result // $error));
-		like($e->{message}, $why, '  it says why');
+		like($e->{message}, $why, "no resource without an answer: the error says why");
 	}
 
 	like($s->call('prompts/get', { name => 'greet' })->{error}{message}, qr/needs the argument tone/,
@@ -114,8 +114,8 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 	is($n->{params}{requestId}, $m->{id}, 'a request that is cancelled takes its question back');
 	$s->reply($m, \%who);
 	$s->call('ping');
-	is(scalar(grep { defined $_->{id} } @{ $s->{notes} }), 0, '  and asks nothing more');
-	ok(!exists $s->{answers}{$id}, '  nor is it answered');
+	is(scalar(grep { defined $_->{id} } @{ $s->{notes} }), 0, '  a cancelled request asks nothing more');
+	ok(!exists $s->{answers}{$id}, '  a cancelled request is not answered');
 
 	my $list = json_of($s->call('prompts/list')->{result});
 	unlike($list, qr/asks|Who\?/, 'what is asked is in no list');
@@ -129,7 +129,7 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 	kill HUP => $s->{pid};
 	ok($s->told('notifications/resources/list_changed'), 'the operator takes it away meanwhile');
 	$s->reply($m, { action => 'accept', content => { name => 'Cy' } });
-	is(text_of($s->answer($id)), 'For Cy.', '  and it is given as it was');
+	is(text_of($s->answer($id)), 'For Cy.', '  a resource is given as the template was when the request came');
 	ok($s->call('resources/read', { uri => 'note:one' })->{error}, '  once');
 	$s->stop; # with a question under way
 }
@@ -159,7 +159,7 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 		'  by the names of the manifest');
 	same_json([ sort keys %{ $r->{inputRequests} } ], [qw(sure-1 user)], '  all at once');
 	is(text_of($get->({ user => \%who, 'sure-1' => \%sure, more => 1 }, $state)), 'Kind: Ada, 36, true; Kind',
-	   '  and is given when it has that');
+	   '  MCP26 6: a prompt is given when the answers have come');
 
 	for ([ 'one is missing', { user => \%who }, 'sure-1' ], [ 'the name is another', { uses => \%who, 'sure-1' => \%sure }, 'user' ],
 	     [ 'one does not fit', { user => { action => 'accept', content => { name => 'A', age => 1 } }, 'sure-1' => \%sure }, 'user' ],
@@ -197,14 +197,14 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	$r = $s->call('resources/read', stateless({ uri => 'notes://may', inputResponses => { user => { action => 'accept',
 		content => { name => 'Ada', of => ['b'] } } }, requestState => $r->{requestState} }, \%forms));
 	is(text_of($r), 'may for Ada, b{other}', '  is given when it has what it needs');
-	is($r->{result}{resultType}, 'complete', '  and is complete then');
+	is($r->{result}{resultType}, 'complete', '  MCP26 6: a resource with all answers is complete');
 
 	my $bound = $s->call('resources/read', stateless({ uri => 'notes://may' }, \%forms))->{result}{requestState};
 	like($s->call('resources/read', stateless({ uri => 'notes://june', requestState => $bound }, \%forms))->{error}{data}{reason}, qr/^other_call$/,
 	     '  by the URI that it was asked for');
 	my $e = $s->call('prompts/get', stateless(\%greet, { elicitation => { url => {} } }))->{error};
 	is($e->{code}, -32021, 'MCP26 6: who does not declare it is not asked');
-	same_json($e->{data}, { requiredCapabilities => { elicitation => { form => {} } } }, '  and reads what would be needed');
+	same_json($e->{data}, { requiredCapabilities => { elicitation => { form => {} } } }, '  MCP26 6: the error says which capability would be needed');
 	is(scalar(@{ $s->{notes} }), 0, 'MCP26 2: no client of this era gets a request');
 	$s->stop;
 }
@@ -232,7 +232,7 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	is($r->{result}{resultType}, 'input_required', 'a request that stands by itself is answered what it lacks');
 	$r = $c->call('prompts/get', { %greet, inputResponses => { user => \%who, 'sure-1' => \%sure },
 		requestState => $r->{result}{requestState} });
-	is(text_of($r), 'Kind: Ada, 36, true; Kind', '  and then what it wants');
+	is(text_of($r), 'Kind: Ada, 36, true; Kind', '  a request by the new era is answered when the answers have come');
 	$s->stop;
 }
 

@@ -73,11 +73,11 @@ sub asked_methods { return map { $_->{method} } grep { exists $_->{id} } @{$_[0]
 		my $got = $s->result(lent($s, 'who', $task))->{view};
 
 		is($got->{code}, 'INPUT_FAILED', "a client's task with $what ends the question");
-		like($got->{message}, $why, '  and the template hears what came');
+		like($got->{message}, $why, "the template hears of a client's task with $what");
 	}
 	my $got = $s->result(lent($s, 'who', state_of('failed', statusMessage => "\x{e9}" x 5000)))->{view};
-	cmp_ok(length $got->{message}, '<', 400, '  but not at any length');
-	is(scalar(asked_methods($s)), 0, '  nor is it asked about any more');
+	cmp_ok(length $got->{message}, '<', 400, '  a client\'s long message is cut');
+	is(scalar(asked_methods($s)), 0, '  a client\'s failed task is not asked about any more');
 
 	my $id = lent($s, 'who');
 	$s->reply($s->told('tasks/get'), undef, {code => -32602, message => 'no such task'});
@@ -119,7 +119,7 @@ sub asked_methods { return map { $_->{method} } grep { exists $_->{id} } @{$_[0]
 	$s->reply($m, {task => state_of('working')});
 	$s->reply($s->told('tasks/get'), state_of('completed'));
 	$s->reply($s->told('tasks/result'), \%said);
-	same_json($s->result($id)->{view}, {got => \%said}, '  and what it says is fetched');
+	same_json($s->result($id)->{view}, {got => \%said}, '  MCP 28: the result of a client\'s task is fetched');
 	$s->stop;
 }
 
@@ -145,7 +145,7 @@ sub asked_methods { return map { $_->{method} } grep { exists $_->{id} } @{$_[0]
 	$s->reply($get, state_of('working', pollInterval => 50));
 	$s->reply($s->told('tasks/get'), state_of('completed'));
 	$s->reply($s->told('tasks/result'), {action => 'decline'});
-	is($s->result($id)->{view}{got}{action}, 'decline', '  but asked about');
+	is($s->result($id)->{view}{got}{action}, 'decline', '  MCP 28: the state of a client\'s task is asked for');
 	$s->stop;
 }
 
@@ -167,7 +167,7 @@ for (['far away: its pollInterval is', 1e18 + 0], ['endless: it works on', 50]) 
 
 	same_json($m->{params}, {taskId => 'c1'}, "MCP 9: a client's task whose end is $what $poll is cancelled in time");
 	$s->reply($m, undef, {code => -32601, message => 'I do not do that'});
-	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT', '  and the template told, whatever the client thinks of it');
+	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT', "the template hears INPUT_TIMEOUT of a task whose end is $what $poll");
 	$s->stop;
 }
 {
@@ -176,7 +176,7 @@ for (['far away: its pollInterval is', 1e18 + 0], ['endless: it works on', 50]) 
 	my $get = $s->told('tasks/get');
 
 	ok($s->told('tasks/cancel'), 'one that does not answer a poll is cancelled as well');
-	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT', '  and the template told');
+	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT', '  the template hears INPUT_TIMEOUT when polls are not answered');
 	$s->reply($get, state_of('completed')); # too late
 	$s->call('ping');
 	is((grep { $_ eq 'tasks/result' } asked_methods($s)), 0, '  what it says later is not heard');
@@ -208,8 +208,8 @@ for (['which declares nothing', undef], ['of 2025-06-18, whatever it declares', 
 
 	ok(!exists $m->{params}{task}, "MCP 28: a client $what is asked without a task");
 	$s->reply($m, {task => state_of('working')});
-	is($s->result($id)->{view}{code}, 'INPUT_INVALID', '  and may not answer by one');
-	is(scalar(asked_methods($s)), 0, '  which is not asked about');
+	is($s->result($id)->{view}{code}, 'INPUT_INVALID', "MCP 28: a client $what may not answer by a task");
+	is(scalar(asked_methods($s)), 0, "MCP 28: a task of a client $what is not asked about");
 	$s->stop;
 }
 
@@ -229,7 +229,7 @@ for (['which declares nothing', undef], ['of 2025-06-18, whatever it declares', 
 	is($t->{status}, 'working', 'MCP 20: and works again when it is there');
 	my @told = map { $_->{params}{status} } grep { $_->{method} eq 'notifications/tasks/status' } notes_of($s, $task);
 	is($told[0], 'input_required', 'MCP 21: which is told as well');
-	is($s->call('tasks/cancel', {taskId => $task})->{result}{status}, 'cancelled', 'and it can be cancelled');
+	is($s->call('tasks/cancel', {taskId => $task})->{result}{status}, 'cancelled', 'MCP 20: a working task can be cancelled');
 	$s->stop;
 }
 

@@ -63,9 +63,9 @@ sub next_on {
 	$e = $two->message until !$e || ($e->{json}{method} // '') eq 'notifications/progress'; # it waits, too
 	my ($run) = $s->log_text =~ /.*run=(run_\w+) pid=/s;
 	kill KILL => $s->worker_pid($run);
-	is(next_on($one)->{method}, 'notifications/cancelled', 'its worker dies: the client is told to forget it');
-	is(next_on($one)->{result}{isError}, true, '  and that the run failed');
-	is(next_on($two)->{result}{isError}, true, '  and another that waits for it is asked nothing');
+	is(next_on($one)->{method}, 'notifications/cancelled', 'a client is told to forget the question of a dead worker');
+	is(next_on($one)->{result}{isError}, true, '  the call of a dead worker\'s run fails');
+	is(next_on($two)->{result}{isError}, true, '  a second call that waits for the dead worker\'s run fails without a question');
 }
 
 # ---- a plain call ----
@@ -80,7 +80,7 @@ sub next_on {
 	   'MCP 32: a call\'s question comes by the call\'s stream');
 	$c->respond($m->{id}, \%accept);
 	same_json($c->answer($id)->{result}{structuredContent}, \%accept,
-		  'and so does its result');
+		  'MCP 32: the result comes by the call\'s stream');
 }
 
 # ---- a task ----
@@ -96,13 +96,13 @@ sub next_on {
 	my $id = $c->request('tasks/result', {taskId => $t});
 	my $m = next_on($c->route($id));
 	is($m->{method}, 'elicitation/create',
-	   'it comes by the stream of tasks/result');
+	   'a held question comes by the stream of tasks/result');
 
 	# the call ends, and the next call gets the question
 	$c->notify('notifications/cancelled', {requestId => $id});
 	my $over = next_on($c->route($id));
 	is($over->{method}, 'notifications/cancelled',
-	   'it is taken back before that stream ends');
+	   'a question is taken back before the stream ends');
 	is($over->{params}{requestId}, $m->{id}, 'by its own id');
 	is($c->call('tasks/get', {taskId => $t})->{result}{status},
 	   'input_required', 'MCP 9: the task goes on');
@@ -118,7 +118,7 @@ sub next_on {
 	   'another session of the same requestor is asked when it waits');
 	$other->respond($m->{id}, \%accept);
 	same_json($other->answer($id)->{result}{structuredContent}, \%accept,
-		  'and gets the result');
+		  'another session of the requestor gets the result');
 }
 
 {
@@ -131,7 +131,7 @@ sub next_on {
 	   'MCP 34: an open stream gets the question of a task');
 	$c->respond($m->{id}, {action => 'decline'});
 	is($c->call('tasks/result', {taskId => $t})->{result}{structuredContent}
-	   {action}, 'decline', 'which can be answered');
+	   {action}, 'decline', 'MCP 34: a task\'s question on an open stream can be answered');
 
 	my $late = client();
 	$t = task($late);
@@ -140,7 +140,7 @@ sub next_on {
 		    'input_required' });
 	$m = next_on($late->listen);
 	is($m->{method}, 'elicitation/create',
-	   'and so does one that is opened later');
+	   'a stream that is opened later gets the question');
 	$late->respond($m->{id}, {action => 'decline'});
 	is($late->call('tasks/result', {taskId => $t})->{result}
 	   {structuredContent}{action}, 'decline', 'likewise');
@@ -162,7 +162,7 @@ sub next_on {
 	   'when it ends, whoever waits is asked instead');
 	$other->respond($m->{id}, {action => 'cancel'});
 	is($other->answer($id)->{result}{structuredContent}{action}, 'cancel',
-	   'and the task goes on');
+	   'the task goes on with another session\'s answer');
 }
 
 # ---- who was asked is not there any more ----
@@ -180,15 +180,15 @@ sub next_on {
 	$gone->hang_up;
 	my $id = $c->request('tasks/result', {taskId => $t});
 	my $new = next_on($c->route($id));
-	is($new->{method}, 'elicitation/create', 'and when it has hung up, who waits next is asked again');
-	isnt($new->{id}, $old->{id}, 'which is another question');
+	is($new->{method}, 'elicitation/create', 'the next session that waits is asked when the first has hung up');
+	isnt($new->{id}, $old->{id}, 'the next session gets a new question');
 	my $again = $c->listen($start->{id});
 	next_on($again);
 	is(next_on($again)->{params}{requestId}, $old->{id}, 'for the first was taken back, where it was asked');
 	$again->hang_up;
 	$c->respond($old->{id}, {action => 'cancel'});
 	$c->respond($new->{id}, {action => 'decline'});
-	is($c->answer($id)->{result}{structuredContent}{action}, 'decline', 'and the answer to the second counts');
+	is($c->answer($id)->{result}{structuredContent}{action}, 'decline', 'the answer to the second question counts');
 }
 {
 	my $c = client();
@@ -203,7 +203,7 @@ sub next_on {
 	my $m = next_on($other->route($id));
 	is($m->{method}, 'elicitation/create', 'of several who wait one is asked that is there');
 	$other->respond($m->{id}, {action => 'decline'});
-	is($other->answer($id)->{result}{structuredContent}{action}, 'decline', 'and can answer');
+	is($other->answer($id)->{result}{structuredContent}{action}, 'decline', 'the session that is there can answer');
 }
 {
 	my $c = client();
@@ -215,9 +215,9 @@ sub next_on {
 	$c->route($id)->head;
 	$get->hang_up;
 	my $m = next_on($c->route($id));
-	is($m->{method}, 'elicitation/create', 'and when it listens no more, who waits is');
+	is($m->{method}, 'elicitation/create', 'the session that waits is asked when the open stream has ended');
 	$c->respond($m->{id}, {action => 'decline'});
-	is($c->answer($id)->{result}{structuredContent}{action}, 'decline', 'and can answer');
+	is($c->answer($id)->{result}{structuredContent}{action}, 'decline', 'the session that waits can answer');
 }
 
 $s->stop;

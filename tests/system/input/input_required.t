@@ -104,12 +104,12 @@ my $s = server();
 	is_deeply($q->{params}, {mode => 'form', message => 'Who?', requestedSchema =>
 	    {type => 'object', properties => {name => {type => 'string', minLength => 2}},
 	     required => ['name']}}, '... with all that a client needs, and no more');
-	like($r->{requestState}, qr/^[\w-]{40,512}$/, '... and a state to come back with');
+	like($r->{requestState}, qr/^[\w-]{40,512}$/, 'the answer with a question has a requestState');
 	my $done = again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')});
 	is($done->{structuredContent}{name} // json_of($done), 'Ann',
 	    'who comes back with the answer gets the result');
 	ok($done->{structuredContent}{made}, '... of the run that had asked: its locals are there');
-	is($done->{resultType}, 'complete', '... which is complete');
+	is($done->{resultType}, 'complete', 'the final result is complete');
 	refused_for(again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')}),
 	    'used', 'the same state is good for one time');
 }
@@ -171,7 +171,7 @@ is(again($s, 'who', call($s, 'who')->{requestState}, {user_name => {action => 'd
 	is_deeply([sort keys %{$r->{inputRequests} // {}}], ['b'],
 	    'an answer in part: the rest is asked again');
 	$r = again($s, 'many', $r->{requestState}, {b => name_is('Bo')});
-	is($r->{structuredContent}{all}, 'AlBoCy', '... and all is there in the end');
+	is($r->{structuredContent}{all}, 'AlBoCy', 'answers in parts are all there in the end');
 }
 for my $size (2000, 100_000) { # by themselves, or together they are a large message
 	my ($r, $rounds) = (call($s, 'all'), 0);
@@ -244,7 +244,7 @@ for my $size (2000, 100_000) { # by themselves, or together they are a large mes
 	ok($r->{inputRequests}{k}, 'who cannot be asked is in the way of nobody who can')
 	    or diag(json_of($r));
 	again($s, 'run_task_template', $r->{requestState}, {k => name_is('Ann')}, \%args);
-	is($s->answer($first)->{result}{structuredContent}{result}{name}, 'Ann', '... and hears what came of it');
+	is($s->answer($first)->{result}{structuredContent}{result}{name}, 'Ann', 'the client that asked first gets the result');
 }
 
 # ---- who cannot be asked ----
@@ -284,7 +284,7 @@ $s->stop;
 
 	is($view->{error}{errorCode}, 'INPUT_TIMEOUT', 'a run that nobody comes back to ends');
 	refused_for(again($s, 'who', $r->{requestState}, {user_name => name_is('Al')}),
-	    'expired', '... and so does its state');
+	    'expired', 'the requestState of an ended run has expired');
 	$s->stop;
 }
 {
@@ -295,7 +295,7 @@ $s->stop;
 	is($third->{structuredContent}{code}, 'QUOTA_EXCEEDED',
 	    'so many may wait, whatever may run at once') or diag(json_of($third));
 	kill USR1 => $s->{pid};
-	ok($s->log_has(qr/part=requestor .*running=0 queued=0 parked=2 /), '... and the status counts them');
+	ok($s->log_has(qr/part=requestor .*running=0 queued=0 parked=2 /), 'the status counts runs that wait for answers');
 	for my $state (@states) {
 		my $r = again($s, 'who', $state, {user_name => name_is('Al')});
 
@@ -343,14 +343,14 @@ $s->stop;
 	is(join('', map { $state_of->($_->[0]) } @parked), 'TTTT',
 	    'who comes back waits for a place, as others do');
 	$s->tool(cancel_task_run => {runId => $parked[1][0]});
-	is($s->ended($parked[1][0])->{status}, 'canceled', '... and can be cancelled meanwhile');
+	is($s->ended($parked[1][0])->{status}, 'canceled', 'a run that waits for a place can be cancelled');
 	$s->answer($back[1]);
 	kill KILL => $s->worker_pid($parked[2][0]);
-	is($s->ended($parked[2][0])->{error}{errorCode}, 'WORKER_CRASHED', '... or die');
+	is($s->ended($parked[2][0])->{error}{errorCode}, 'WORKER_CRASHED', 'a run that waits for a place can die');
 	$s->answer($back[2]);
 	my $queued = $s->ask_run('caught', {});
 	$s->tool(cancel_task_run => {runId => $hold});
-	is($s->answer($back[0])->{result}{structuredContent}{name}, 'Al', '... and goes on then');
+	is($s->answer($back[0])->{result}{structuredContent}{name}, 'Al', 'a run that waits for a place goes on with the answer');
 	$s->answer($queued);
 	$hold = $s->run_async('holds', {});
 	$s->saying($hold, 'held');
@@ -369,7 +369,7 @@ $s->stop;
 	ok($r->{inputRequests}, 'a program is asked for as well');
 	$s->init;
 	is($s->ended($run)->{error}{errorCode}, 'RUN_TIMEOUT',
-	    '... and has no more time than it has, for it may go on meanwhile');
+	    'a run that waits for an answer meets the run\'s timeout');
 	$s->stop;
 }
 
@@ -427,8 +427,8 @@ for (['who', 'user_name'], ['twice', 'k']) {
 	kill TERM => $s->{pid};
 	is($back->response->{json}{result}{structuredContent}{name}, 'Al',
 	    'who waits for a place when the server is to stop goes on');
-	like($late->response->{body}, qr/input_required/, '... and who asks then is answered');
-	is($s->wait_exit, 0, '... but not waited for');
+	like($late->response->{body}, qr/input_required/, 'a call that comes to ask during the stop is answered');
+	is($s->wait_exit, 0, 'the stop does not wait for a question');
 	unlike($s->log_text, qr/drain=timeout/, '... at all');
 }
 {
@@ -459,7 +459,7 @@ for (['who', 'user_name'], ['twice', 'k']) {
 		like((values %{$r->{inputRequests}})[0]{params}{message}, qr{^Who\?\n\nThe last answer does not fit: /content/name has to be}, '  with what is wrong, once');
 	}
 	my ($key) = keys %{$r->{inputRequests}};
-	is(again($s, 'who', $r->{requestState}, {$key => name_is('Ada')})->{structuredContent}{name}, 'Ada', '  and the template gets what does');
+	is(again($s, 'who', $r->{requestState}, {$key => name_is('Ada')})->{structuredContent}{name}, 'Ada', "the template gets the answer that fits at last");
 	$r = call($s, 'caught');
 	for (0 .. 3) {
 		my ($again) = keys %{$r->{inputRequests} // {}};

@@ -57,7 +57,7 @@ sub status { return $_[0]->call('tasks/get', {taskId => $_[1]})->{result}{status
 	my $r = $s->answer($id)->{result};
 	same_json($r->{structuredContent}, {got => \%accept},
 		  'MCP 18: the result is what came of the answer');
-	is(status($s, $t->{id}), 'completed', 'and the task is over');
+	is(status($s, $t->{id}), 'completed', 'MCP 18: the task is over after the result');
 
 	$t = task($s, {}, 'talk');
 	$id = $s->request('tasks/result', {taskId => $t->{id}});
@@ -73,7 +73,7 @@ sub status { return $_[0]->call('tasks/get', {taskId => $_[1]})->{result}{status
 	my $end = $s->call('tasks/cancel', {taskId => $t->{id}});
 	is($end->{result}{status}, 'cancelled', 'the task is cancelled');
 	my $over = $s->told('notifications/cancelled');
-	is($over->{params}{requestId}, $m->{id}, 'which takes its question back');
+	is($over->{params}{requestId}, $m->{id}, 'MCP 9: a cancelled task takes the question back');
 	ok($over->{order} < $end->{order}, 'at once');
 	$s->reply($m, \%accept);
 
@@ -84,7 +84,7 @@ sub status { return $_[0]->call('tasks/get', {taskId => $_[1]})->{result}{status
 	   'MCP 5: what is not answered in time is taken back');
 	is($s->call('tasks/result', {taskId => $t->{id}})
 	   ->{result}{structuredContent}{code}, 'INPUT_TIMEOUT',
-	   'and the template is told');
+	   'MCP 5: the template hears INPUT_TIMEOUT');
 	$s->stop;
 }
 
@@ -169,7 +169,7 @@ sub lent {
 		$s->reply($s->told('tasks/get'), $state);
 		my $got = $s->result($id)->{view};
 		is($got->{code}, 'INPUT_FAILED', "the client's task is $name");
-		like($got->{message}, $why, 'it says so');
+		like($got->{message}, $why, "the error says that the client's task is $name");
 	}
 
 	($id) = lent($s);
@@ -197,7 +197,7 @@ sub lent {
 		  'MCP 9: a client\'s task that takes too long is cancelled');
 	$s->reply($cancel, state_of('cancelled'));
 	is($s->result($id)->{view}{code}, 'INPUT_TIMEOUT',
-	   'and the template is told');
+	   'MCP 9: the template hears INPUT_TIMEOUT of a client\'s long task');
 
 	@{$s->{notes}} = ();
 	($id) = lent($s);
@@ -207,7 +207,7 @@ sub lent {
 		  'MCP 9: and so is that of a cancelled run');
 	$s->call('ping');
 	is(scalar(grep { $_->{method} eq 'notifications/cancelled' }
-		  @{$s->{notes}}), 0, 'but not by notifications/cancelled');
+		  @{$s->{notes}}), 0, 'MCP 9: a client\'s task is not taken back by notifications/cancelled');
 	$s->reply($get, state_of('working')); # too late
 
 	($id) = lent($s); # the client goes, with a task between two polls

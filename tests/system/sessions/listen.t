@@ -138,7 +138,7 @@ $p->call('server/discover', modern({}));
 same_json([ @{ $p->{notes} } ], [], 'MCP26 7: who called it off, who asked for nothing and who never asked are told nothing');
 ok(!$p->{answers}{'"tools"'}, 'MCP26 7: nor answered');
 same_json(acknowledged($p, listen_to($p, { toolsListChanged => true }, 'tools')), { toolsListChanged => true },
-	  'its id is free for another');
+	  'MCP26 7: the id of a subscription called off is free');
 cancel($p, $_) for qw(none tools lists), $all;
 
 # ---- resources ----
@@ -166,7 +166,7 @@ my $e = $p->answer(listen_to($p, {}, 'one more'))->{error};
 is($e->{code}, 429, 'MCP26 7: so many may listen at the same time, and no more');
 same_json([ @{ $e->{data} }{qw(errorCode limit used allowed)} ], [ 'QUOTA_EXCEEDED', 'max_listen_streams', 32, 32 ],
 	  'with what is used and allowed');
-like($e->{data}{whoCanRaise}, qr/max_listen_streams in \[limits\]/, 'and who can raise that');
+like($e->{data}{whoCanRaise}, qr/max_listen_streams in \[limits\]/, 'MCP26 7: the refusal says who can raise the limit of streams');
 cancel($p, 'many1');
 same_json(acknowledged($p, listen_to($p, {}, 'one more')), {}, 'one less, and there is room');
 cancel($p, $_) for 'one more', map { "many$_" } 2 .. 32;
@@ -187,7 +187,7 @@ listening($p, { toolsListChanged => true }, 'last');
 kill TERM => $p->{pid};
 my $a = $p->answer('last');
 is($a->{result}{resultType}, 'complete', 'MCP26 7: the end of the server is the end of what listens');
-is($a->{result}{_meta}{"$META/subscriptionId"}, 'last', 'and says of which');
+is($a->{result}{_meta}{"$META/subscriptionId"}, 'last', 'MCP26 7: the end of a subscription names the subscription');
 my ($c) = $p->told('notifications/cancelled');
 same_json([ @{ $c->{params} }{qw(requestId)} ], ['last'], 'MCP26 7: over lines it is called off as well');
 cmp_ok($a->{order}, '<', $c->{order}, 'after it has ended well');

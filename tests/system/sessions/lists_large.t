@@ -21,8 +21,8 @@ my $list = $c->tool('list_task_templates', {});
 
 is(ids($list), $all, 'a long list has all templates, in their order');
 is(json_of($list->{view}{templates}[$N - 1]{inputsSchema}), json_of(\%schema), 'whole');
-is(json_of(json_to($list->{content}[0]{text})), json_of($list->{view}), 'and the same as text');
-is(ids($c->tool('list_task_templates', {templateId => 't007'})), 't007', 'or the one that is asked for');
+is(json_of(json_to($list->{content}[0]{text})), json_of($list->{view}), 'a long list is the same as text');
+is(ids($c->tool('list_task_templates', {templateId => 't007'})), 't007', 'a list by templateId has that template alone');
 
 # ---- meanwhile ----
 my @ids = map { $c->ask('list_task_templates', {}) } 1 .. 5;
@@ -33,6 +33,6 @@ undef $gone;
 kill HUP => $s->{pid};
 is(json_of($c->call('ping')->{result}), '{}', 'a ping is answered meanwhile');
 is(ids($c->result($ids[$_])), $all, "list $_ of many at once is whole") for 0, 2, 4;
-is(ids($c->tool('list_task_templates', {})), $all, 'and so is one after the reload');
+is(ids($c->tool('list_task_templates', {})), $all, 'a list after the reload is whole');
 $s->stop;
 done_testing;

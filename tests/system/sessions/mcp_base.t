@@ -116,7 +116,7 @@ for (['2024-11-05'], ['2025-03-26'], ['2025-06-18'], ['2025-11-25'],
 
 	is($q->{method}, 'elicitation/create', 'MCP 3: after it, it is');
 	$p->send_msg({jsonrpc => '2.0', id => $q->{id}, result => {action => 'decline'}});
-	ok(succeeded($p->answer($id)->{result}), 'and its answer comes');
+	ok(succeeded($p->answer($id)->{result}), 'MCP 3: the answer to a question gives the result');
 	$p->stop;
 }
 done_testing;

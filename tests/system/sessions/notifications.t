@@ -52,7 +52,7 @@ for my $i (0 .. 7) {
 		  "the level is set to $levels[$i]");
 	$p->tool('levels');
 	same_json([ map { $_->{params}{level} } logged($p) ], [ @levels[0 .. $i] ],
-		  'and what is graver is told, and no other');
+		  "only messages of $levels[$i] and graver are told");
 }
 for my $bad (undef, '', 'Info', 'trace', 6) {
 	is($p->call('logging/setLevel', { level => $bad })->{error}{code}, -32602,
@@ -60,7 +60,7 @@ for my $bad (undef, '', 'Info', 'trace', 6) {
 }
 is($p->call('logging/setLevel')->{error}{code}, -32602, 'MCP: -32602 for none');
 $p->tool('levels');
-is(scalar(() = logged($p)), 8, 'which leaves the level as it was');
+is(scalar(() = logged($p)), 8, 'MCP: a refused level leaves the level as it was');
 $p->ended($p->run_async('levels'));
 is(scalar(() = logged($p)), 0, 'who does not wait for a run reads its log instead');
 
@@ -98,15 +98,15 @@ $p->saying($held, 'held');
 same_json(subscribe($run)->{result}, {}, 'a run is subscribed to');
 same_json(subscribe($run)->{result}, {}, 'twice is no error');
 my $begin = time; # before the first that may come
-same_json(subscribe("$run/log")->{result}, {}, 'and its log');
+same_json(subscribe("$run/log")->{result}, {}, 'the log of a run is subscribed to');
 my $lines = () = text("$run/log") =~ /\n/g;
 ok(text_once("$run/log", sub { my $n = () = /\n/g; $n > $lines }), 'a line is told of');
 my $more = 0;
 $p->wait_for('ten more', sub { $more += grep { $_ eq "$run/log" } updated($p); $more >= 10 });
-cmp_ok($more, '<=', (time - $begin) * 10 + 2, 'but not each one, when they come fast');
+cmp_ok($more, '<=', (time - $begin) * 10 + 2, 'many lines of a log are told at most ten times a second');
 $p->tool(cancel_task_run => { runId => $held });
 like(text_once($run, sub { /"canceled"/ }), qr/"runId":"$held"/,
-     'its end is told of, when it can be read');
+     'the end of a run is told when the view can be read');
 same_json(subscribe($run)->{result}, {}, 'one that has ended can be subscribed to');
 
 my $quiet = $p->run_async('quiet');
@@ -117,7 +117,7 @@ same_json(unsubscribe("paddock://runs/$quiet")->{result}, {}, 'as often as one l
 updated($p);
 $p->tool(cancel_task_run => { runId => $quiet });
 $p->ended($quiet);
-same_json([ grep { /$quiet/ } updated($p) ], [], 'and no more is told');
+same_json([ grep { /$quiet/ } updated($p) ], [], 'an ended subscription tells no more');
 
 my @two = map { $p->run_sync('done') } 1 .. 2;
 my @art = map { $_->{artifacts}[0]{artifactId} } @two;
@@ -144,7 +144,7 @@ kill HUP => $p->{pid};
 $p->wait_for('what has changed', sub { 2 <= grep { ($_->{params}{uri} // '') =~ /^notes:/ } @{ $p->{notes} } });
 same_json([ sort { $a cmp $b } grep { !/^paddock:/ } updated($p) ], [ 'notes:a', 'notes:a/b' ],
 	  'after a reload those that have changed, or are gone, are told of');
-is(text('notes:a'), 'new', 'and read as they are now');
+is(text('notes:a'), 'new', 'a changed resource is read as after the reload');
 is(scalar(() = of($p, "notifications/$_/list_changed")), 1, "MCP: the $_ have changed")
     for qw(tools resources prompts);
 
@@ -166,8 +166,8 @@ $p->{deaf} = 1;
 $p->log_has(qr/template=flood .*status=succeeded/);
 $p->{deaf} = 0;
 $r = $p->result($id);
-ok(defined $r->{content} && !$r->{isError}, 'its answer comes all the same');
-cmp_ok(scalar(() = logged($p)), '<', 2000, 'and what it did not read has not piled up');
+ok(defined $r->{content} && !$r->{isError}, 'a client that did not read the notifications gets the answer');
+cmp_ok(scalar(() = logged($p)), '<', 2000, 'notifications do not pile up for a client that does not read');
 $p->stop;
 
 $p = Paddock->new(templates => { done => $templates{done} }, config => "[server]\n");

@@ -25,7 +25,7 @@ is_deeply([sort map { $_->{uriTemplate} }
 	  'runs, results, logs and artifacts are templates');
 
 my $level = json_to(reads('paddock://isolation')->{result}{contents}[0]{text})->{level};
-like($level, qr/^(?:restricted|container|userns|full)$/, 'it says how runs are caged');
+like($level, qr/^(?:restricted|container|userns|full)$/, 'paddock://isolation says how runs are caged');
 
 my $made = $p->call('tools/call', { name => 'makes', arguments => {} })->{result};
 my $run  = $made->{_meta}{'paddock/runId'};
@@ -54,7 +54,7 @@ my $got = $shown->tool(get_artifact => {artifactId => $uri{'a.png'}});
 is_deeply([map { $_->{type} } @{$got->{content}}], [qw(text image)], 'get_artifact shows a picture, which the uri of its link names');
 ok(decode_base64($got->{content}[1]{data}) eq $png, '... whole');
 is($got->{content}[1]{mimeType}, 'image/png', '... with its type');
-unlike($got->{content}[0]{text}, qr/"data"/, '... whose bytes are no text beside that');
+unlike($got->{content}[0]{text}, qr/"data"/, 'the bytes of a picture are no text beside the picture');
 is_deeply([map { $_->{type} } @{$shown->tool(get_artifact => {artifactId => $drawn->{structuredContent}{fake}})->{content}}], ['text'],
 	  'what is only called a picture is none');
 my $piece = $shown->tool(get_artifact => {artifactId => $drawn->{structuredContent}{large}});
@@ -74,7 +74,7 @@ for my $uri ("paddock://runs/$other/log", "paddock://runs/$other/artifacts/$ids-
 	my $error = reads($uri)->{error};
 
 	is($error->{code}, -32002, "not found: '$uri'");
-	is($error->{data}{uri}, $uri, 'which is named');
+	is($error->{data}{uri}, $uri, "the error of '$uri' names the uri");
 }
 is($p->call('resources/read', {})->{error}{code}, -32602, 'a URI is needed');
 $p->stop;

@@ -52,7 +52,7 @@ sub go {
 
 	go($s, "$BUILD/paddock-worker");
 	is_deeply($s->answer($ping)->{result}, {}, 'what comes before any initialize waits, too');
-	ok($s->init, '  and then that is answered');
+	ok($s->init, '  an early initialize is answered after the measure');
 	$s->stop;
 }
 {
@@ -63,11 +63,11 @@ sub go {
 	my $list = $s->request('tools/list');
 
 	go($s, '/bin/false');
-	is(($s->wait_exit // -1) >> 8, 69, '  which ends then');
-	is($s->{lines}, $lines, '  and has answered nothing else');
-	like($s->log_text, qr/nothing is run/, '  and says why');
+	is(($s->wait_exit // -1) >> 8, 69, '  a server without a cage ends after the greeting');
+	is($s->{lines}, $lines, '  a server without a cage answers nothing but the greeting');
+	like($s->log_text, qr/nothing is run/, '  a server without a cage says why');
 	$s->close_stdin;
-	ok(strays_gone(), '  and leaves nothing');
+	ok(strays_gone(), '  a server without a cage leaves no process');
 }
 for (['/bin/false', 69, 'fails'], ["$BUILD/paddock-worker", 0, 'ends well']) {
 	my ($worker, $status, $what) = @$_;
@@ -76,8 +76,8 @@ for (['/bin/false', 69, 'fails'], ["$BUILD/paddock-worker", 0, 'ends well']) {
 	ok($s->init, 'a client is greeted');
 	$s->close_stdin;
 	go($s, $worker);
-	is(($s->wait_exit // -1) >> 8, $status, "  and leaves before the cage is measured: the server $what");
-	ok(strays_gone(), '  and leaves nothing');
+	is(($s->wait_exit // -1) >> 8, $status, "a client leaves before the cage is measured: the server $what");
+	ok(strays_gone(), "the server that $what leaves no process");
 }
 
 done_testing;

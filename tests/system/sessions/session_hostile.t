@@ -152,7 +152,7 @@ my @broken = ( # what it is, the line, the error's code
 	$s->notify('notifications/cancelled', {requestId => $long});
 	$s->notify('notifications/cancelled', {requestId => 'w'});
 	like($s->exchange(qq({"jsonrpc":"2.0","id":"w","method":"ping"}\n)),
-	     qr/"id":"w","result":\{\}/, 'and free again when cancelled');
+	     qr/"id":"w","result":\{\}/, 'a cancelled request\'s id is free again');
 	$s->stop;
 }
 
@@ -175,14 +175,14 @@ sub pour { # COUNT times a megabyte of TEXT
 	pour($s, 'x', 100);
 	like($s->exchange("\n"), qr/"id":null,"error":\{"code":-32600.*16777216/,
 	     'a line of 100 MB is refused, once, naming the limit');
-	still_there($s, 'and the next is answered');
+	still_there($s, 'the line after a refused one is answered');
 	$s->send_raw('{"a":"');
 	pour($s, 'y', 20);
 	$s->send_raw("\"}\n");
 	$s->exchange('');
 	still_there($s, 'likewise one of 20 MB that is JSON');
 	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'that took little memory');
-	is($s->{lines}, 4, 'and no more was said');
+	is($s->{lines}, 4, 'a refused line has a single answer');
 	$s->stop;
 }
 {
@@ -191,7 +191,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	pour($s, 'z', 100);
 	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB,
 	       '100 MB without an end take little memory');
-	$s->stop('and the end of the stream ends the server');
+	$s->stop('the end of the stream ends the server');
 }
 {
 	my $s = server()->greeted;
@@ -204,7 +204,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->request('ping', {}, 'after');
 	my ($big, $after) = ($s->result('big'), $s->answer('after'));
 	answer_ok($big, 'a message of 15 MB is served');
-	cmp_ok($big->{order}, '<', $after->{order}, 'and what came after it then');
+	cmp_ok($big->{order}, '<', $after->{order}, 'a message after one of 15 MB is answered later');
 	for (['empty lists', '[],'], ['empty objects', '{},'], ['zeros', '0,'],
 	     ['strings', '"",'], ['members', '{"a":{}},']) {
 		my ($what, $text) = @$_;
@@ -218,7 +218,7 @@ sub pour { # COUNT times a megabyte of TEXT
 		     "15 MB of $what: too many values for one message");
 	}
 	cmp_ok(peak_kb($s->{pid}), '<', $MESSAGE_KB, 'in bounded memory');
-	cmp_ok(rss_kb($s->{pid}), '<', $PEAK_KB, 'which is given back');
+	cmp_ok(rss_kb($s->{pid}), '<', $PEAK_KB, "the memory for 15 MB of values is given back");
 	$s->stop;
 }
 {
@@ -278,7 +278,7 @@ sub pour { # COUNT times a megabyte of TEXT
 		return $calm > 50;
 	});
 	ok(length $s->{out}, 'a server whose client does not read reads no more');
-	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'and does not grow');
+	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'a server whose client does not read does not grow');
 	$s->{deaf} = 0;
 	my ($got, $bytes) = (0, 0);
 	{ # a quicker reader than the driver's
@@ -295,7 +295,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	is($got, $n, 'once it is read, all is answered');
 	cmp_ok($bytes, '>', 100 << 20, 'more than any buffer holds');
 	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'all the while in little memory');
-	still_there($s, 'and it goes on');
+	still_there($s, 'a server goes on when the client has read');
 	$s->stop;
 }
 {
@@ -306,7 +306,7 @@ sub pour { # COUNT times a megabyte of TEXT
 		qq({"jsonrpc":"2.0","id":"d$_","method":"tools/list"}\n) } 1 .. 2000);
 	$s->flush for 1;
 	$s->close_stdin;
-	is($s->wait_exit, 0, 'it ends in spite of a client that never reads');
+	is($s->wait_exit, 0, 'a server ends in spite of a client that never reads');
 	ok(strays_gone(), 'with all that was its own');
 }
 
@@ -329,7 +329,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->send_raw(ping(1));
 	is($s->wait_exit, 0, 'a closed stdout ends it');
 	$s->close_stdin;
-	ok(strays_gone(), 'and its workers');
+	ok(strays_gone(), 'a closed stdout ends the workers');
 	like($s->log_text, qr/output=closed/, 'the log says why');
 }
 
@@ -407,7 +407,7 @@ for my $gone ('<&-', '>&-', '<&- >&-', '2>&-', '<&- >&- 2>&-') {
 	is(scalar <$ours>, qq({"jsonrpc":"2.0","id":1,"result":{}}\n),
 	   'stdin and stdout may be one socket');
 	shutdown $ours, 1;
-	$s->stop('whose half-close is an end of stdin');
+	$s->stop('the half-close of a socket is an end of stdin');
 }
 
 done_testing;

@@ -103,18 +103,18 @@ for (@knows) {
 	error_is($s->call('tools/list'), -32602, qr/initialize.*params\._meta/,
 		 'tools/list does not, and says why');
 	error_is($s->call('tools/call', {name => 'zebra'}), -32602,
-		 qr/initialize/, 'nor does tools/call');
+		 qr/initialize/, 'tools/call before initialize is refused');
 	error_is($s->call('initialize', {}), -32602, qr/protocolVersion/,
 		 'initialize needs a protocolVersion');
 	error_is($s->call('initialize', {protocolVersion => 7}), -32602,
-		 qr/protocolVersion/, 'which is a string');
+		 qr/protocolVersion/, 'a protocolVersion that is a number is refused');
 	error_is($s->call('initialize'), -32602, qr/protocolVersion/,
-		 'and params to have it in');
+		 'initialize without params is refused');
 	is($s->call('initialize', {protocolVersion => '2025-06-18'})
 	   ->{result}{protocolVersion}, '2025-06-18',
 	   'after all of that it can still be initialized, by the least there is');
 	error_is($s->call('initialize', {protocolVersion => '2025-11-25'}),
-		 -32600, qr/already/, 'but not twice');
+		 -32600, qr/already/, 'a second initialize is refused');
 	ok(exists $s->call('tools/list')->{result},
 	   'requests need not wait for notifications/initialized');
 	same_json($s->call('ping', {})->{result}, {}, 'ping still works');
@@ -180,7 +180,7 @@ for (@knows) {
 		 -32602, qr/Unknown tool .*publish_templates.*run_task_template/,
 		 'then templates are no tools, which is said');
 	is($s->run_sync('zebra')->{status}, 'succeeded',
-	   'but run_task_template still runs them');
+	   'publish_templates = no: run_task_template runs a template');
 	$s->stop;
 }
 
@@ -200,10 +200,10 @@ for (@knows) {
 		 -32602, qr/mean "run_task_template"/,
 		 'an unknown tool: the nearest of the contract is named');
 	error_is($s->call('tools/call', {name => 'zebar', arguments => {}}),
-		 -32602, qr/mean "zebra"/, 'or the nearest template');
+		 -32602, qr/mean "zebra"/, 'an unknown tool: the nearest template is named');
 	error_is($s->call('tools/call', {name => 'quite_another',
 					 arguments => {}}),
-		 -32602, qr/tools\/list/, 'or where names are to be had');
+		 -32602, qr/tools\/list/, 'an unknown tool without a neighbour: tools/list is named');
 	error_is($s->call('tools/call', {name => 'distant', arguments => {}}),
 		 -32602, qr/Unknown tool "distant".*for the trust level remote, and yours is local.*operator/,
 		 'a template of another trust level is no tool, and why');
@@ -267,7 +267,7 @@ for my $revision ('2024-11-05', '2025-06-18', '2025-11-25') {
 	is(batch_of($s, [req(1, 'initialize',
 			     {protocolVersion => '2025-03-26'})],
 		    'a refusal')->{error}{code}, -32600,
-	   'nor can a batch be the first to come');
+	   'a batch with initialize is refused');
 	$s->init('2025-03-26');
 	my $b = batch_of($s, [req(1, 'ping'), req(undef, 'notifications/x'),
 			      req('two', 'tools/call',
@@ -288,7 +288,7 @@ for my $revision ('2024-11-05', '2025-06-18', '2025-11-25') {
 	$s->wait_for('answers', sub { @{$s->{other}} });
 	is(scalar @{$s->{other}[0]{batch}}, 100,
 	   'a batch of notifications is not answered; one of 100 requests is');
-	same_json($s->call('ping')->{result}, {}, 'and it goes on');
+	same_json($s->call('ping')->{result}, {}, 'the server goes on after the batches');
 	$s->stop;
 }
 

@@ -43,7 +43,7 @@ sub says {
 	my $r = ask($method, $params)->{result};
 
 	is($r->{resultType}, $kind // 'complete', "MCP26 4: $method says of what kind its result is") or diag(json_of($r));
-	is($r->{_meta}{$server}{name}, 'paddock', '  and whose it is');
+	is($r->{_meta}{$server}{name}, 'paddock', "MCP26 4: $method says of which server the result is");
 	return $r;
 }
 
@@ -59,8 +59,8 @@ for (['server/discover', {}], ['tools/list', {}], ['prompts/list', {}], ['resour
      ['resources/read', {uri => 'test://b/1'}]) {
 	my $r = says(@$_);
 
-	like($r->{ttlMs} // '', qr/^\d+$/, '  and for how long it holds');
-	like($r->{cacheScope} // '', qr/^(?:public|private)$/, '  and for whom');
+	like($r->{ttlMs} // '', qr/^\d+$/, '  MCP26 4: a list or resource says for how long the result holds');
+	like($r->{cacheScope} // '', qr/^(?:public|private)$/, '  MCP26 4: a list or resource says for whom the result holds');
 }
 {
 	my (%scopes, $cursor, $pages, %all);
@@ -74,7 +74,7 @@ for (['server/discover', {}], ['tools/list', {}], ['prompts/list', {}], ['resour
 		$pages++;
 	} while (defined $cursor);
 	ok($pages > 1 && keys %scopes == 1, 'MCP26 4: all pages of a list are for the same');
-	is($all{more_60}, 1, '  and have each tool once');
+	is($all{more_60}, 1, '  MCP26 4: all pages of a list have each tool once');
 }
 
 # ---- 9: logs for who wants them ----
@@ -98,7 +98,7 @@ for my $bad ('loud', 7, null, '') {
 	my $r = ask('tools/call', {name => 'logs', arguments => {}}, {$level => $bad});
 
 	is($r->{error}{code}, -32602, 'MCP26 9: ' . json_of($bad) . ' is no level');
-	like($r->{error}{message} // '', qr/logLevel.*debug/, '  which says what would be');
+	like($r->{error}{message} // '', qr/logLevel.*debug/, '  MCP26 9: the refusal of a level says which would pass');
 }
 
 # ---- 10: schemas ----
@@ -108,7 +108,7 @@ for my $bad ('loud', 7, null, '') {
 	my $x = 'a';
 
 	ok(!$tool{fetches}, 'MCP26 10: a schema that would have to be fetched makes no tool');
-	ok(!defined $web->accept, '  and is not fetched');
+	ok(!defined $web->accept, '  MCP26 10: a schema at another host is not fetched');
 	$x = [$x] for 1 .. 60;
 	ok(succeeded(ask('tools/call', {name => 'deep', arguments => {x => $x}})->{result}),
 	   'MCP26 10: what nests within bounds is checked');

@@ -132,7 +132,7 @@ is(scalar(grep { $_->{name} eq 'deep' } @{ask('tools/list')->{result}{tools}}), 
 	is($told->{params}{progressToken}, 7, 'progress comes with the request that asked for it');
 	my $refused = $s->answer($s->request('tools/call', stateless({name => 'slow'}, {}, {progressToken => 'x' x 1025})));
 	is($refused->{error}{code}, -32602, 'a token that each notification would have is no longer than 1024 bytes');
-	like($refused->{error}{message}, qr/progressToken has more than 1024 bytes/, '…and it is said so');
+	like($refused->{error}{message}, qr/progressToken has more than 1024 bytes/, 'the refusal of a long progressToken says how long one may be');
 	my ($run) = map { $_->{runId} } @{ask('tools/call', {name => 'list_task_runs',
 	    arguments => {status => 'running'}})->{result}{structuredContent}{runs}};
 	$s->notify('notifications/cancelled', {requestId => $id, reason => 'enough'});

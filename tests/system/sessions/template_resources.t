@@ -64,7 +64,7 @@ my $caps = $p->init->{capabilities};
 my ($l, $e);
 
 is_deeply($caps->{prompts}, { listChanged => true }, 'prompts are declared');
-is_deeply($caps->{completions}, {}, 'and completions');
+is_deeply($caps->{completions}, {}, 'completions are declared');
 
 # ---- resources ----
 
@@ -138,7 +138,7 @@ for ([ 'about', {}, qr/needs the argument topic/, 'one that is required is missi
 
 	$e = prompt($name, $args)->{error};
 	is($e->{code}, -32602, "MCP: -32602 when $when");
-	like($e->{message}, $why, 'which is said');
+	like($e->{message}, $why, "MCP: the error says why when $when");
 }
 
 # ---- completion ----
@@ -160,7 +160,7 @@ same_json([ scalar @{ $l->{values} }, $l->{total}, $l->{hasMore} ], [ 100, 153, 
 same_json(complete($about, topic => 'x')->{result}{completion}{values}, [],
 	  'nothing for an argument without values');
 same_json(complete({ type => 'ref/resource', uri => 'notes://{day}/of/{month}' }, day => '')
-	  ->{result}{completion}{values}, [], 'nor for a template\'s resource');
+	  ->{result}{completion}{values}, [], 'a template\'s resource has no completion');
 for ([ { type => 'ref/prompt', name => 'none' }, 'a', '' ], [ { type => 'ref/tool' }, 'a', '' ],
      [ { type => 'ref/resource', uri => 'none:{x}' }, 'x', '' ], [ $about, undef, '' ],
      [ $about, 'tone', 3 ], [ { type => 'ref/prompt', name => 'afar' }, 'a', '' ]) {
@@ -283,7 +283,7 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 	is($jobs->() - $before, 1, '…by a thread, though its request was small');
 	like($get->('long', 'x' x 1_100_000)->{error}{message}, qr/has more than 8388608 bytes/, '…up to a bound');
 	is($get->('link', 'x' x 65_528)->{result}{messages}[0]{content}{type}, 'resource_link', 'so is a link');
-	like($get->('link', 'x' x 65_529)->{error}{message}, qr/has a uri of 65537 bytes; at most 65536 are taken/, '…whose uri is no longer than any is');
+	like($get->('link', 'x' x 65_529)->{error}{message}, qr/has a uri of 65537 bytes; at most 65536 are taken/, 'a link\'s uri is no longer than 65536 bytes');
 
 	my $many = $p->run_sync('many', { n => 100_000 });
 	my $id = $many->{artifacts}[0]{artifactId};

@@ -64,15 +64,15 @@ is($a->{bytes}, length $text, 'all bytes are kept');
 is($a->{sha256}, sha256_hex($text), '…with their digest');
 is("$a->{name} $a->{mimeType}", 'lines.txt text/plain', '…under their name');
 like($a->{artifactId}, qr/^art_[2-7a-z]{26}$/, '…as an artifact');
-like($a->{expiresAt}, qr/^20\d\d-/, '…which expires');
+like($a->{expiresAt}, qr/^20\d\d-/, 'an upload says when the artifact expires');
 is($s->call('paddock/artifacts')->{result}{artifacts}[0]{expiresAt}, $a->{expiresAt}, '…when whoever put it was told');
 is_deeply($s->run_sync(takes => {f => {'$artifact' => $a->{artifactId}}})->{result}, {n => length $text, first => 'line '}, 'a run is given it');
-is(bytes_of($s, $a->{artifactId}), $text, 'its bytes come back');
-is(bytes_of($s, $a->{artifactId}, offset => 5), substr($text, 5), '…or the rest of them');
+is(bytes_of($s, $a->{artifactId}), $text, 'the bytes of an artifact come back');
+is(bytes_of($s, $a->{artifactId}, offset => 5), substr($text, 5), 'the bytes of an artifact come back from an offset');
 is($s->tool(get_artifact => {artifactId => $a->{artifactId}, limit => 4})->{view}{sha256}, $a->{sha256}, 'get_artifact knows it');
 is(put($s, '', name => 'none')->{artifact}{sha256}, sha256_hex(''), 'an empty one is one');
-is(put($s, "a\nb", name => "../\x{1}x/..hid\nden")->{artifact}{name}, 'hid_den', 'its name is safe');
-is(put($s, 'x', mimeType => "text/plain\r\nX: y")->{artifact}{mimeType}, 'application/octet-stream', '…and its type');
+is(put($s, "a\nb", name => "../\x{1}x/..hid\nden")->{artifact}{name}, 'hid_den', 'the name of an upload is made safe');
+is(put($s, 'x', mimeType => "text/plain\r\nX: y")->{artifact}{mimeType}, 'application/octet-stream', 'the type of an upload is made safe');
 is(put($s, 'good', sha256 => uc sha256_hex('good'))->{artifact}{bytes}, 4, 'a digest that holds');
 is(put($s, 'evil', sha256 => sha256_hex('good'))->{errorCode}, 'INVALID_PARAMETER', 'one that does not');
 is_deeply([map { $_->{name} } @{$s->call('paddock/artifacts')->{result}{artifacts}}], ['upload', 'upload', 'hid_den', 'none', 'lines.txt'], 'what was uploaded is listed');
@@ -80,14 +80,14 @@ is($s->call('paddock/putArtifact', $_)->{error}{code}, -32602, json_of($_) . ' i
 $v = $s->call('paddock/putArtifact', {bytes => 80 << 20});
 is($v->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'more than its requestor may keep is refused before a byte comes');
 is($v->{error}{data}{details}{limit}, 'artifact_bytes', '…with the limit');
-is($s->call('paddock/putArtifact', {bytes => 9_000_000_000_000_000})->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'and so is any size');
+is($s->call('paddock/putArtifact', {bytes => 9_000_000_000_000_000})->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'an upload of any size above the limit is refused');
 is(bytes_of($s, 'art_' . 'a' x 26)->{error}{data}{errorCode}, 'ARTIFACT_NOT_FOUND', 'an unknown one has no bytes');
-like(bytes_of($s, $a->{artifactId}, offset => '5')->{error}{message}, qr/params\.offset has to be/, '…but a text is no number of them');
+like(bytes_of($s, $a->{artifactId}, offset => '5')->{error}{message}, qr/params\.offset has to be/, 'an offset that is a text is refused');
 is(bytes_of($s, $a->{artifactId}, offset => 1 << 30)->{error}{data}{errorCode}, 'INVALID_PARAMETER', 'none follow its end');
 
 # ---- what is refused is answered in UTF-8 ----
 like($s->call('paddock/deleteArtifacts', {artifactIds => ['x' x 63 . "\x{fc}"]})->{result}{kept}[0]{reason} // '', qr/you have no artifact "x{63}/, 'an id that is cut within a character is answered');
-like($s->call('paddock/deleteRuns', {runIds => ['x' x 63 . "\x{fc}"]})->{result}{kept}[0]{reason} // '', qr/you have no run "x{63}/, '…and so is that of a run');
+like($s->call('paddock/deleteRuns', {runIds => ['x' x 63 . "\x{fc}"]})->{result}{kept}[0]{reason} // '', qr/you have no run "x{63}/, 'the cut id of a run is answered');
 
 # ---- one file at a time ----
 {
@@ -109,7 +109,7 @@ like($s->call('paddock/deleteRuns', {runIds => ['x' x 63 . "\x{fc}"]})->{result}
 		return @answers == 2;
 	});
 	is($bytes, $text, 'of two files that are asked for at once the first comes');
-	like($answers[1]{error}{message}, qr/another file is on its way by this connection/, '…and no bytes are promised of the other');
+	like($answers[1]{error}{message}, qr/another file is on its way by this connection/, 'no bytes are promised of a second file on one connection');
 }
 
 # ---- a deletion during a read ----
@@ -170,9 +170,9 @@ my $put = put($s, $large, name => 'large')->{artifact};
 is($put->{sha256}, sha256_hex($large), '64 MiB are kept');
 my $run = $s->run_sync(sums => {f => {'$artifact' => $put->{artifactId}}});
 is($run->{result}, 64 << 20, 'a program of 24 MiB is shown them');
-is(sha256_hex(bytes_of($s, $put->{artifactId})), $put->{sha256}, 'they come back');
-is(bytes_of($s, $run->{artifacts}[0]{artifactId}), substr($large, 0, 4_000_000), '…and so does what it left');
-cmp_ok(peak_kb($s->{pid}) - $peak, '<', 8192 * $ROOM, 'and the server never has them in memory');
+is(sha256_hex(bytes_of($s, $put->{artifactId})), $put->{sha256}, '64 MiB come back');
+is(bytes_of($s, $run->{artifacts}[0]{artifactId}), substr($large, 0, 4_000_000), 'the artifact of a run with a large file comes back');
+cmp_ok(peak_kb($s->{pid}) - $peak, '<', 8192 * $ROOM, 'the server never has a large file in memory');
 undef $large;
 
 # ---- many at once, and a client that goes ----
@@ -186,7 +186,7 @@ ok(until_true('a file', sub { grep { /inst_/ } glob "$s->{state}/artifacts/tmp/*
 close $s->{to};
 $s->{to} = undef;
 waitpid $s->{pid}, 0;
-is(join(' ', glob "$s->{state}/artifacts/tmp/*"), '', 'whose client goes leaves none');
+is(join(' ', glob "$s->{state}/artifacts/tmp/*"), '', 'an upload whose client goes leaves no file');
 delete $s->{pid};
 
 # ---- in a batch ----

@@ -57,7 +57,7 @@ sub cancel { return $s->call('tasks/cancel', {taskId => $_[0]}) }
 	   'MCP 9: to cancel a wait for a result ends that wait alone');
 	cancel($id);
 	is($s->answer($stays)->{error}{code}, -32603, '  another one gets its answer');
-	ok(!$s->{answers}{json_of($gone)}, '  it itself gets none');
+	ok(!$s->{answers}{json_of($gone)}, '  MCP 9: the cancelled wait gets no answer');
 }
 
 # ---- 10, 11: progress ----
@@ -76,7 +76,7 @@ sub cancel { return $s->call('tasks/cancel', {taskId => $_[0]}) }
 	}
 	same_json(\@wrong, [], 'MCP 10: progress rises');
 	is($last, 9, 'MCP 11: by the token of the call, until the task is over');
-	is($notes[-1]{method}, 'notifications/tasks/status', '  and then there is none');
+	is($notes[-1]{method}, 'notifications/tasks/status', '  MCP 11: no progress comes after the end of the task');
 	is($progress[0]{params}{message}, "step $progress[0]{params}{progress}", '  with its message (several at once are told as the last of them)');
 }
 {
@@ -114,7 +114,7 @@ for my $old (qw(2024-11-05 2025-03-26 2025-06-18)) {
 	is(json_to($r->{result}{content}[0]{text})->{a}, 1, '  where task is ignored');
 	ok(!(grep { $_->{execution} } @{$o->call('tools/list')->{result}{tools}}),
 	   '  no tool has an execution');
-	is($o->call("tasks/$_", {taskId => 'x'})->{error}{code}, -32601, "  nor is there tasks/$_")
+	is($o->call("tasks/$_", {taskId => 'x'})->{error}{code}, -32601, "MCP 12: no tasks/$_ for $old")
 	    for qw(get result list cancel);
 	$o->stop;
 }
@@ -125,8 +125,8 @@ for my $old (qw(2024-11-05 2025-03-26 2025-06-18)) {
 	    @{$s->call('tools/list')->{result}{tools}};
 
 	is($support{echo}, 'optional', 'MCP 13: a template is optional by default');
-	is($support{must}, 'required', '  or required');
-	is($support{never}, 'forbidden', '  or forbidden');
+	is($support{must}, 'required', '  MCP 13: a template that says so is required');
+	is($support{never}, 'forbidden', '  MCP 13: a template that says so is forbidden');
 	is($support{run_task_template}, 'optional', '  run_task_template is optional');
 	ok(!defined $support{get_task_run}, '  other tools of ours have no say: forbidden');
 	is(task_call($s, $_)->{error}{code}, -32601, "MCP 13: $_ is refused as a task")
@@ -149,8 +149,8 @@ for my $old (qw(2024-11-05 2025-03-26 2025-06-18)) {
 
 	same_json([sort keys %$task], [qw(createdAt lastUpdatedAt pollInterval status taskId ttl)],
 		  'MCP 14: a CreateTaskResult has a Task');
-	like($r->{result}{_meta}{$IMMEDIATE}, qr/\Q$id\E/, '  and a word for the model');
-	ok(!exists $r->{result}{content}, '  and no result');
+	like($r->{result}{_meta}{$IMMEDIATE}, qr/\Q$id\E/, '  MCP 14: a CreateTaskResult has a word for the model');
+	ok(!exists $r->{result}{content}, '  MCP 14: a CreateTaskResult has no result');
 	task_until($s, $id, 'to doze', sub { $_->{statusMessage} });
 	cancel($id);
 	ok(!(grep { $_->{order} < $r->{order} } notes_of($s, $id)),
@@ -180,9 +180,9 @@ is(task_call($s, 'echo', {}, task => $_)->{error}{code}, -32602,
 
 	$seen{start_task($s, 'echo')}++ for 1 .. 30;
 	is(keys %seen, 30, 'MCP 15: every task has an id of its own');
-	ok(!(grep { !/^run_[2-7a-z]{26}$/ } keys %seen), '  which cannot be guessed');
+	ok(!(grep { !/^run_[2-7a-z]{26}$/ } keys %seen), '  MCP 15: the id of a task cannot be guessed');
 	my ($id) = keys %seen;
-	is(task_over($s, $id)->{taskId}, $s->get($id)->{runId}, '  and is its run\'s');
+	is(task_over($s, $id)->{taskId}, $s->get($id)->{runId}, '  MCP 15: the id of a task is the run\'s');
 }
 
 # ---- 17: times ----
@@ -192,12 +192,12 @@ is(task_call($s, 'echo', {}, task => $_)->{error}{code}, -32602,
 
 	like($t->{createdAt}, $ISO, 'MCP 17: createdAt is ISO 8601');
 	like($t->{lastUpdatedAt}, $ISO, '  so is lastUpdatedAt');
-	ok($t->{lastUpdatedAt} ge $t->{createdAt}, '  which is not before');
+	ok($t->{lastUpdatedAt} ge $t->{createdAt}, '  MCP 17: lastUpdatedAt is not before createdAt');
 	is($t->{ttl}, 50000, 'MCP 17: the ttl is what was asked for');
 	cancel($id);
-	is(get_task($s, start_task($s, 'echo'))->{ttl}, $TTL, '  or the default');
+	is(get_task($s, start_task($s, 'echo'))->{ttl}, $TTL, '  MCP 17: a task without a ttl has the default');
 	is(get_task($s, start_task($s, 'echo', {}, task => {ttl => $_}))->{ttl}, $MAX_TTL,
-	   "  or the server's most, for $_") for $MAX_TTL + 1, '1e300' + 0;
+	   "  MCP 17: the ttl is the server's most, for $_") for $MAX_TTL + 1, '1e300' + 0;
 	is(get_task($s, start_task($s, 'echo', {}, task => {ttl => $_}))->{ttl}, $_, "  $_ is kept")
 	    for 1000, 2_592_000_000, $MAX_TTL;
 	is(get_task($s, start_task($s, 'echo', {}, task => {ttl => 90000.5}))->{ttl}, 90000,
@@ -211,7 +211,7 @@ is(task_call($s, 'echo', {}, task => $_)->{error}{code}, -32602,
 	not_found($s->call("tasks/$_", {taskId => $id}), "MCP 17: an expired task: tasks/$_")
 	    for qw(get result cancel);
 	ok(!(grep { $_->{taskId} eq $id } all_tasks($s)), '  tasks/list');
-	same_json($s->ended($id)->{result}, {a => 1}, '  its run stays');
+	same_json($s->ended($id)->{result}, {a => 1}, '  MCP 17: the run of an expired task stays');
 }
 
 # ---- 18: the result is what the call would have been answered ----
@@ -233,15 +233,15 @@ for my $name (qw(echo plain fails part reply sorry)) {
 	my $again = $s->call('tasks/result', {taskId => $id})->{result};
 
 	is(shape($got), shape($want), "MCP 18: the result of $name is that of a plain call");
-	same_json($again, $got, '  and stays it');
-	is($got->{_meta}{+RELATED}{taskId}, $id, '  and names its task');
+	same_json($again, $got, "MCP 18: the result of $name stays the same");
+	is($got->{_meta}{+RELATED}{taskId}, $id, "MCP 18: the result of $name names the task");
 	my %run = (templateId => $name, inputs => {x => 'ä'});
 	$want = $s->call('tools/call', {name => 'run_task_template',
 		arguments => {%run, options => {mode => 'sync'}}})->{result};
 	$id = start_task($s, 'run_task_template', \%run);
 	$got = $s->call('tasks/result', {taskId => $id})->{result};
 	is(shape($got), shape($want), '  by run_task_template as well');
-	same_json($s->call('tasks/result', {taskId => $id})->{result}, $got, '  and stays it');
+	same_json($s->call('tasks/result', {taskId => $id})->{result}, $got, '  MCP 18: the result of a run_task_template task stays the same');
 }
 {
 	my $want = $s->call('tools/call', {name => 'breaks', arguments => {}})->{error};
@@ -250,7 +250,7 @@ for my $name (qw(echo plain fails part reply sorry)) {
 	same_json($want, {code => 17, message => 'no account', data => [4]},
 		  "MCP 18: a template's error of JSON-RPC is that of a plain call");
 	same_json($s->call('tasks/result', {taskId => $id})->{error}, $want,
-		  '  and that of tasks/result');
+		  '  MCP 18: tasks/result gives the template\'s error of JSON-RPC');
 	is($s->call('tasks/get', {taskId => $id})->{result}{status}, 'failed', '  of a failed task');
 }
 {
@@ -298,9 +298,9 @@ for my $name (qw(echo plain fails part reply sorry)) {
 	ok(!$got->{result}{_meta}, '  tasks/get names it once');
 	ok(!(grep { $_->{_meta} } all_tasks($s)), '  so does tasks/list');
 	ok(!(grep { $_->{params}{_meta} } grep { $_->{method} eq 'notifications/tasks/status' }
-	     @{$s->{notes}}), '  and a change of status');
+	     @{$s->{notes}}), '  MCP 19: a change of status has no _meta');
 	$id = dozing();
-	ok(!cancel($id)->{result}{_meta}, '  and tasks/cancel');
+	ok(!cancel($id)->{result}{_meta}, '  MCP 19: the answer of tasks/cancel has no _meta');
 }
 
 # ---- 21: changes of status ----
@@ -329,14 +329,14 @@ for my $name (qw(echo plain fails part reply sorry)) {
 	my $r = cancel($id);
 
 	is($r->{result}{status}, 'cancelled', 'MCP 23: the answer is the cancelled Task');
-	is(get_task($s, $id)->{status}, 'cancelled', '  which it is at once');
-	is(cancel($id)->{error}{code}, -32602, '  and cannot be again');
-	is($s->ended($id)->{status}, 'canceled', '  its run has been as well');
-	is(get_task($s, $id)->{status}, 'cancelled', '  and it stays so');
+	is(get_task($s, $id)->{status}, 'cancelled', '  MCP 23: a cancelled task is cancelled at once');
+	is(cancel($id)->{error}{code}, -32602, '  MCP 23: a cancelled task cannot be cancelled again');
+	is($s->ended($id)->{status}, 'canceled', '  MCP 23: the run of a cancelled task is canceled');
+	is(get_task($s, $id)->{status}, 'cancelled', '  MCP 23: a cancelled task stays cancelled');
 	$id = start_task($s, 'echo');
 	task_over($s, $id);
 	is(cancel($id)->{error}{code}, -32602, 'MCP 23: nor can one that is completed');
-	is(get_task($s, $id)->{status}, 'completed', '  which it stays');
+	is(get_task($s, $id)->{status}, 'completed', '  MCP 23: a completed task stays completed');
 }
 
 # ---- 24: errors ----
@@ -355,7 +355,7 @@ for ([fails => qr/^bad day \(EXECUTION_ERROR\)\. What to do: /],
 	my $t = task_over($s, start_task($s, $name));
 
 	is($t->{status}, 'failed', "MCP 24: $name fails");
-	like($t->{statusMessage}, $message, '  and says why');
+	like($t->{statusMessage}, $message, "MCP 24: $name says why");
 }
 is(task_over($s, start_task($s, 'part'))->{status}, 'completed', 'MCP 24: a part is completed');
 
@@ -376,10 +376,10 @@ is(task_over($s, start_task($s, 'part'))->{status}, 'completed', 'MCP 24: a part
 	$id = dozing();
 	get_task($s, $id) for 1 .. 20;
 	ok($s->log_has(qr/level=warn .*part=requestor requestor=uid:\d+ overpolls=1$/m),
-	   '  and who asks more often than a pollInterval says');
+	   '  MCP 26: the log has a requestor that polls too often');
 	cancel($id);
-	ok($s->log_text =~ /"task_cancel_asked".*\Q$id\E/, '  and who cancelled it');
-	ok($s->log_text =~ /TASK_NOT_FOUND/, '  and who asked for what is not theirs');
+	ok($s->log_text =~ /"task_cancel_asked".*\Q$id\E/, '  MCP 26: the audit log has who cancelled a task');
+	ok($s->log_text =~ /TASK_NOT_FOUND/, '  MCP 26: the audit log has who asked for another\'s task');
 }
 
 # ---- what belongs to no number ----
@@ -392,8 +392,8 @@ is(task_over($s, start_task($s, 'part'))->{status}, 'completed', 'MCP 24: a part
 	my $again = task_call($s, 'run_task_template', \%run)->{result};
 	is($again->{task}{taskId}, $id, 'a key gives the same task again');
 	is($again->{task}{status}, 'completed', '  as it is now');
-	ok($again->{_meta}{'paddock/deduplicated'}, '  and says so');
-	is($s->tool(run_task_template => \%run)->{view}{runId}, $id, '  or the run that it is');
+	ok($again->{_meta}{'paddock/deduplicated'}, '  a second call with the same key says deduplicated');
+	is($s->tool(run_task_template => \%run)->{view}{runId}, $id, '  a run with the key of a task has the task\'s id');
 	$run{options}{idempotencyKey} = 'k2';
 	$s->tool(run_task_template => \%run);
 	refused($s->result($s->request('tools/call', {name => 'run_task_template',

@@ -78,7 +78,7 @@ sub acknowledged {
 	my $r = ext_call($s, 'server/discover')->{result}{capabilities};
 
 	same_json($r->{extensions}, {$TASKS => {}}, 'MCP26 13: the extension is declared, exactly empty');
-	ok(!exists $r->{tasks}, '  and no tasks of the core');
+	ok(!exists $r->{tasks}, '  MCP26 13: no tasks of the core are declared');
 	ok(!(grep { $_->{execution} } @{ext_call($s, 'tools/list')->{result}{tools}}), '  no tool has an execution');
 	for my $task (7, {ttl => 'x'}, {ttl => 5}) {
 		my $r = ext_call($patient, 'tools/call', {name => 'echo', arguments => {a => 1}, task => $task})->{result};
@@ -92,10 +92,10 @@ sub acknowledged {
 	my $a = ext_call($s, 'tools/call', {name => 'plain', arguments => {}}, {sampling => {}});
 
 	is($a->{error}{code}, -32021, 'MCP26 14: one that is a task alone is refused to who knows none');
-	same_json($a->{error}{data}, {requiredCapabilities => \%tasks}, '  and what it lacks is told');
+	same_json($a->{error}{data}, {requiredCapabilities => \%tasks}, '  MCP26 14: the refusal says which capability lacks');
 	like(ext_task($s, 'plain'), qr/^run_[2-7a-z]{26}$/, '  who knows tasks gets one');
 	is(ext_call($s, 'tools/call', {name => 'plain', arguments => {}}, {})->{error}{code}, -32021,
-	   '  which holds for that request alone');
+	   '  MCP26 14: the capability holds for a single request');
 	like(ext_task($patient, 'plain'), qr/^run_/, '  at once');
 
 	my $r = ext_call($s, 'tools/call', {name => 'nap', arguments => {a => 2}})->{result};
@@ -108,11 +108,11 @@ sub acknowledged {
 	my ($run) = map { $_->{runId} } grep { $_->{templateId} eq 'doze' } @{view($s, 'list_task_runs')->{runs}};
 	ok(until_true('it to be cancelled', sub { view($s, 'get_task_run', runId => $run)->{status} eq 'canceled' }),
 	   'MCP26 14: without the extension it is held open, with progress; and cancelled with its call');
-	ok(!$s->{answers}{json_of($held)}, '  which gets no answer');
+	ok(!$s->{answers}{json_of($held)}, '  MCP26 14: a cancelled call gets no answer');
 
 	$r = ext_call($s, 'tools/call', run_args('doze', {}, mode => 'async'))->{result};
 	is($r->{structuredContent}{mode}, 'async', 'MCP26 14: mode async gives its handle');
-	is(ext_call($s, 'tasks/get', {taskId => $r->{structuredContent}{runId}})->{error}{code}, -32602, '  which is no task');
+	is(ext_call($s, 'tasks/get', {taskId => $r->{structuredContent}{runId}})->{error}{code}, -32602, '  MCP26 14: the run of a handle is no task');
 	view($s, 'cancel_task_run', runId => $_->{runId}) for @{view($s, 'list_task_runs', status => 'running')->{runs}};
 	$r = ext_call($s, 'tools/call', run_args('doze', {}, mode => 'sync'))->{result};
 	is($r->{resultType}, 'task', '  run_task_template becomes one');
@@ -127,7 +127,7 @@ sub acknowledged {
 	acknowledged(cancel($s, $r->{taskId}), '  that can be cancelled');
 	$r = ext_call($s, 'tools/call', run_args('behind', {}))->{result};
 	is($r->{resultType}, 'task', '  also by run_task_template');
-	acknowledged(cancel($s, $r->{taskId}), '  and cancelled');
+	acknowledged(cancel($s, $r->{taskId}), '  MCP26 14: a task of run_task_template can be cancelled');
 	my %long_list = (urls => [1, 2, 3]);
 	for (['its template, in mode auto', 'behind', {}, mode => 'auto'], ['autoAsync', 'many', \%long_list],
 	     ['autoAsync, in mode auto', 'many', \%long_list, mode => 'auto']) {
@@ -158,8 +158,8 @@ sub acknowledged {
 		  'MCP26 15: a CreateTaskResult is flat');
 	is($r->{resultType}, 'task', '  says so');
 	is($r->{status}, 'working', '  works');
-	is($ttl, $TTL, '  and lives for so many milliseconds, an integer');
-	cmp_ok($poll, '>', 0, '  and is asked about again after so many');
+	is($ttl, $TTL, '  MCP26 15: ttlMs is the default, an integer');
+	cmp_ok($poll, '>', 0, '  MCP26 15: pollIntervalMs is above 0');
 	like($r->{$_}, $ISO, "  $_ is ISO 8601") for qw(createdAt lastUpdatedAt);
 	cancel($s, $r->{taskId});
 	my %seen = map { ext_task($s, 'plain') => 1 } 1 .. 20;
@@ -183,7 +183,7 @@ sub shape {
 
 	same_json([sort keys %$t], [qw(_meta createdAt lastUpdatedAt pollIntervalMs resultType status statusMessage taskId ttlMs)],
 		  'MCP26 16: tasks/get is complete, with the Task');
-	is($t->{resultType}, 'complete', '  and says so');
+	is($t->{resultType}, 'complete', '  MCP26 16: the answer of tasks/get says complete');
 	is($t->{status}, 'working', '  that works');
 	cancel($s, $id);
 	$t = ext_over($s, $id);
@@ -194,21 +194,21 @@ for my $name (qw(plain fails part reply sorry)) {
 	my $t = ext_over($s, ext_task($s, $name, {x => 'ä'}));
 
 	is($t->{status}, 'completed', "MCP26 16: $name is completed");
-	is($t->{result}{resultType}, 'complete', '  its result is complete, too');
-	is($t->{result}{isError} // false, $name =~ /fails|sorry/ ? true : false, '  and says whether it is an error');
-	ok(json_of($t) !~ /related-task/, '  and names no related task');
-	same_json(ext_get($s, $t->{taskId})->{result}, $t->{result}, '  and stays');
+	is($t->{result}{resultType}, 'complete', "MCP26 16: the result of $name is complete");
+	is($t->{result}{isError} // false, $name =~ /fails|sorry/ ? true : false, "MCP26 16: the result of $name says whether the call failed");
+	ok(json_of($t) !~ /related-task/, "MCP26 16: the result of $name names no related task");
+	same_json(ext_get($s, $t->{taskId})->{result}, $t->{result}, "MCP26 16: the result of $name stays the same");
 }
 {
 	my $t = ext_over($s, ext_task($s, 'breaks'));
 
 	is($t->{status}, 'failed', 'MCP26 16: an error of JSON-RPC alone is failed');
 	same_json($t->{error}, {code => 17, message => 'no account', data => [4]}, '  with that error');
-	ok(!exists $t->{result}, '  and no result');
+	ok(!exists $t->{result}, '  MCP26 16: a failed task has no result');
 	like(ext_over($s, ext_task($s, 'fails'))->{statusMessage}, qr/^bad day \(EXECUTION_ERROR\)/, 'MCP26 16: why it failed is told');
 	$t = ext_over($s, ext_task($s, 'large'));
 	is(length $t->{result}{structuredContent}{text}, 200000, 'MCP26 16: a large result is whole');
-	is($t->{result}{resultType}, 'complete', '  and complete');
+	is($t->{result}{resultType}, 'complete', '  MCP26 16: a large result is complete');
 }
 
 {
@@ -220,7 +220,7 @@ for my $name (qw(plain fails part reply sorry)) {
 	until_true('it to end', sub { $a = ext_call($h, 'tasks/get', {taskId => $id}); $a->{result}{status} eq 'completed' });
 	cmp_ok(length $a->{raw}, '<=', 2 << 20, 'MCP26 16: a result that is too long gives way');
 	is($a->{result}{result}{resultType}, 'complete', '  is complete all the same');
-	is($a->{result}{taskId}, $id, '  and its task is whole');
+	is($a->{result}{taskId}, $id, '  MCP26 16: the task of a result that is too long is whole');
 	ok((grep { $_->{type} eq 'resource_link' && $_->{uri} =~ m{/\Q$id\E/result} } @{$a->{result}{result}{content}}), '  with a link to all of it');
 	$h->stop;
 }
@@ -265,16 +265,16 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	is($t->{status}, 'input_required', 'MCP26 16: a task that asks is input_required');
 	same_json($t->{inputRequests}{$key}, {method => 'elicitation/create', params => {mode => 'form', message => 'who?',
 		requestedSchema => {type => 'object', properties => {name => {type => 'string'}}, required => ['name']}}},
-		  '  and has what it asks');
+		  '  MCP26 16: a task that asks has the question');
 	$t = looked($s, $id, {%tasks});
 	is($t->{status}, 'working', '  who does not declare that it can answer is not asked');
-	ok(!exists $t->{inputRequests}, '  and does not see it');
+	ok(!exists $t->{inputRequests}, '  MCP26 16: a client that cannot answer does not see the question');
 	acknowledged(answers($s, $id, {nobody => {action => 'accept', content => {name => 'Eve'}}}), 'MCP26 17: another key is ignored');
-	is(looked($s, $id)->{status}, 'input_required', '  and the task still asks');
+	is(looked($s, $id)->{status}, 'input_required', '  MCP26 17: a task still asks after an answer by another key');
 	acknowledged(answers($s, $id, {$key => {action => 'accept', content => {name => 'Ada'}}}), 'MCP26 17: an answer is taken');
 	$t = ext_over($s, $id);
 	is(json_to($t->{result}{content}[0]{text})->{hello}, 'Ada', '  by who asked');
-	ok(!exists $t->{inputRequests}, '  and nothing is asked any more');
+	ok(!exists $t->{inputRequests}, '  MCP26 17: an answered task asks nothing any more');
 	acknowledged(answers($s, $id, {$key => {action => 'accept', content => {name => 'Eve'}}}), 'MCP26 17: an answer again is ignored');
 
 	$id = ext_task($s, 'asks_two', {}, \%can_ask);
@@ -285,7 +285,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	same_json([keys %{$t->{inputRequests}}], ['b'], '  the other is left');
 	is($t->{status}, 'input_required', '  for which the task waits');
 	answers($s, $id, {b => {action => 'accept', content => {n => 4}}, a => {action => 'accept', content => {n => 40}}});
-	is(json_to(ext_over($s, $id)->{result}{content}[0]{text})->{sum}, 7, '  it goes on with both, each as it was first given');
+	is(json_to(ext_over($s, $id)->{result}{content}[0]{text})->{sum}, 7, '  MCP26 17: the task goes on with the first answer to each question');
 
 	is(json_to(ext_over($s, ext_task($s, 'tries'))->{result}{content}[0]{text})->{code}, 'ELICITATION_NOT_SUPPORTED',
 	   'MCP26 16: what its client can never answer is refused to the template');
@@ -293,8 +293,8 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	asked($s, $id, 1);
 	acknowledged(cancel($s, $id), 'MCP26 18: a task that asks is cancelled');
 	$t = ext_over($s, $id);
-	is($t->{status}, 'cancelled', '  which it is then');
-	ok(!exists $t->{inputRequests}, '  and asks nothing');
+	is($t->{status}, 'cancelled', '  MCP26 18: a task that asked is cancelled');
+	ok(!exists $t->{inputRequests}, '  MCP26 18: a cancelled task asks nothing');
 }
 
 # ---- 18: tasks/cancel ----
@@ -304,16 +304,16 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	ext_until($s, $id, 'to stay', sub { ($_->{statusMessage} // '') eq 'staying' });
 	acknowledged(cancel($s, $id), 'MCP26 18: to cancel is acknowledged');
 	my $t = ext_get($s, $id);
-	is($t->{status}, 'working', '  it is cooperative: the task works until it has ended');
-	is($t->{statusMessage}, 'The task is being cancelled.', '  and says so');
+	is($t->{status}, 'working', '  MCP26 18: a task that does not stop works until the end');
+	is($t->{statusMessage}, 'The task is being cancelled.', '  MCP26 18: a task that does not stop says that the cancel is under way');
 	acknowledged(cancel($s, $id), '  to cancel it again is, too');
-	is(ext_over($s, $id)->{status}, 'cancelled', '  it ends as cancelled');
+	is(ext_over($s, $id)->{status}, 'cancelled', '  MCP26 18: a task that stopped late ends as cancelled');
 	acknowledged(cancel($s, $id), 'MCP26 18: and so it is when the task is over');
-	is(ext_get($s, $id)->{status}, 'cancelled', '  which changes nothing');
+	is(ext_get($s, $id)->{status}, 'cancelled', '  MCP26 18: a second cancel of a cancelled task changes nothing');
 	$id = ext_task($s, 'plain');
 	ext_over($s, $id);
 	acknowledged(cancel($s, $id), '  of one that is completed');
-	is(ext_get($s, $id)->{status}, 'completed', '  which it stays');
+	is(ext_get($s, $id)->{status}, 'completed', '  MCP26 18: a completed task stays completed');
 }
 
 # ---- 19: who may ----
@@ -331,7 +331,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 		is($ask->($_)->{error}{code}, -32602, '  of what is no id: ' . json_of($_)) for 7, null, {};
 		my $e = $ask->($id, {elicitation => {}})->{error};
 		is($e->{code}, -32021, "MCP26 19: tasks/$method without the extension");
-		same_json($e->{data}, {requiredCapabilities => \%tasks}, '  and what is lacking is told');
+		same_json($e->{data}, {requiredCapabilities => \%tasks}, "MCP26 19: the refusal of tasks/$method says which capability lacks");
 	}
 	is(ext_get($s, $id)->{status}, 'working', '  none of which did anything');
 	cancel($s, $id);
@@ -345,7 +345,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	my $t = ext_over($s, $a->{result}{taskId});
 
 	is($t->{result}{structuredContent}{n} // json_to($t->{result}{content}[0]{text})->{n}, 9, 'MCP26 20: a task ends');
-	same_json([grep { $_->{order} > $a->{order} } @{$s->{notes}}], [], '  and nothing was said of it, neither progress nor log');
+	same_json([grep { $_->{order} > $a->{order} } @{$s->{notes}}], [], '  MCP26 20: neither progress nor log of a task is sent unasked');
 }
 {
 	my $i = Paddock->new(templates => \%templates, config => {default_ttl_ms => 1});
@@ -364,7 +364,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	my $again = ext_call($s, 'tools/call', run_args('doze', {k => 1}, %key))->{result};
 
 	is($again->{taskId}, $r->{taskId}, 'a key gives the same task again');
-	is($again->{_meta}{'paddock/deduplicated'}, true, '  and says so');
+	is($again->{_meta}{'paddock/deduplicated'}, true, '  a second call with the same key says deduplicated');
 	ok(!exists $r->{_meta}{'paddock/deduplicated'}, '  the first did not');
 	is(json_to(ext_call($s, 'tools/call', run_args('doze', {k => 2}, %key))->{result}{content}[0]{text})->{errorCode},
 	   'INVALID_PARAMETER', '  with other inputs it is refused');
@@ -376,11 +376,11 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	ext_over($s, $r->{taskId});
 	$again = ext_call($s, 'tools/call', run_args('doze', {k => 1}, %key))->{result};
 	is($again->{resultType}, 'complete', 'one that is over is answered plainly');
-	is($again->{structuredContent}{deduplicated}, true, '  and says so as well');
+	is($again->{structuredContent}{deduplicated}, true, '  a call with the key of an ended task says deduplicated');
 	ext_call($s, 'tools/call', run_args('doze', {}, idempotencyKey => 'k2', mode => 'async'));
 	$r = ext_call($s, 'tools/call', run_args('doze', {}, idempotencyKey => 'k2', mode => 'sync'))->{result};
 	is($r->{resultType}, 'task', 'a run that is none becomes one');
-	is(scalar(() = $s->log_text =~ /"task_created".*"\Q$r->{taskId}\E"/g), 1, '  which is recorded');
+	is(scalar(() = $s->log_text =~ /"task_created".*"\Q$r->{taskId}\E"/g), 1, '  the audit log has the task made of a run');
 	cancel($s, $r->{taskId});
 }
 
@@ -412,9 +412,9 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	is($t->{status}, 'working', 'a task of 2025-11-25 is shown in 2026-07-28');
 	is($t->{ttlMs}, 50000, '  with its time to live');
 	acknowledged(cancel($s, $id), '  is cancelled');
-	is(task_over($s, $id)->{status}, 'cancelled', '  which it hears');
+	is(task_over($s, $id)->{status}, 'cancelled', '  a session of 2025-11-25 sees the cancelled task');
 	$id = start_task($s, 'fails');
-	is(ext_over($s, $id)->{result}{isError}, true, '  and read');
+	is(ext_over($s, $id)->{result}{isError}, true, '  a task of 2025-11-25 is read in 2026-07-28');
 	is(get_task($s, $id)->{status}, 'failed', '  where it is failed');
 	$id = start_task($s, 'breaks');
 	is(ext_over($s, $id)->{error}{code}, 17, '  an error is one');
@@ -422,19 +422,19 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	$id = dozing($s);
 	is(get_task($s, $id)->{status}, 'working', 'a task of 2026-07-28 is shown in 2025-11-25');
 	is(get_task($s, $id)->{ttl}, $TTL, '  with its time to live');
-	ok((grep { $_->{taskId} eq $id } all_tasks($s)), '  and listed');
-	is($s->get($id)->{status}, 'running', '  its run is one');
+	ok((grep { $_->{taskId} eq $id } all_tasks($s)), '  a task of 2026-07-28 is listed in 2025-11-25');
+	is($s->get($id)->{status}, 'running', '  the run of a task of 2026-07-28 runs');
 	my $wait = $s->request('tasks/result', {taskId => $id});
 	is($s->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled', '  is cancelled');
-	is($s->answer($wait)->{error}{message}, 'Task was cancelled', '  which who waits hears');
-	is(ext_over($s, $id)->{status}, 'cancelled', '  and is so here');
+	is($s->answer($wait)->{error}{message}, 'Task was cancelled', '  a session of 2025-11-25 that waits hears of the cancel');
+	is(ext_over($s, $id)->{status}, 'cancelled', '  a task cancelled in 2025-11-25 is cancelled in 2026-07-28');
 	$id = ext_task($s, 'reply');
 	ext_over($s, $id);
-	same_json($s->call('tasks/result', {taskId => $id})->{result}{structuredContent}, {a => 1}, '  and read');
+	same_json($s->call('tasks/result', {taskId => $id})->{result}{structuredContent}, {a => 1}, '  the result of a 2026-07-28 task is read in 2025-11-25');
 	$id = dozing($s);
 	$s->tool(cancel_task_run => {runId => $id});
-	is(ext_over($s, $id)->{status}, 'cancelled', '  or cancelled as a run');
-	ok($s->log_text =~ /"task_created".*\Q$id\E/, '  it is recorded who made it');
+	is(ext_over($s, $id)->{status}, 'cancelled', '  a task cancelled as a run is cancelled');
+	ok($s->log_text =~ /"task_created".*\Q$id\E/, '  the audit log has who made the task');
 }
 
 # ---- another server on the same state ----
@@ -446,12 +446,12 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	is($t->{status}, 'working', "another server's task is shown");
 	my $r = ext_call($other, 'tasks/update', {taskId => $id, inputResponses => {}});
 	# with several machines, each passes the answers on
-	on_postgres() ? ok($r->{result}, '  and answers reach it by any') : is($r->{error}{code}, -32603, '  but takes its answers itself');
-	acknowledged(cancel($other, $id), '  and cancelled');
-	is(ext_over($other, $id)->{status}, 'cancelled', '  which both tell');
+	on_postgres() ? ok($r->{result}, '  another server\'s task takes answers through any server') : is($r->{error}{code}, -32603, '  another server\'s task takes answers by the owner alone');
+	acknowledged(cancel($other, $id), '  another server\'s task is cancelled');
+	is(ext_over($other, $id)->{status}, 'cancelled', '  the other server tells the cancel');
 	is(ext_over($s, $id)->{status}, 'cancelled', '  alike');
 	$id = ext_task($s, 'reply');
-	same_json(ext_over($other, $id)->{result}{structuredContent}, {a => 1}, "  and another's result is read");
+	same_json(ext_over($other, $id)->{result}{structuredContent}, {a => 1}, "  the result of another server's task is read");
 	$other->stop;
 }
 
@@ -472,14 +472,14 @@ SKIP: {
 	write_file($faults, "write 28 /paddock.db-wal\n");
 	ok($f->log_has(qr/task=no err=/), 'a task that cannot be recorded is none');
 	ext_call($f, 'server/discover');
-	ok(!$f->{answers}{json_of($call)}, '  and nobody is told of it: the call is held open');
+	ok(!$f->{answers}{json_of($call)}, '  a call that cannot be recorded as a task is held open');
 	ok(-s "$faults.hit", '  since the disk was full');
 	write_file($faults, "none 0 none\n");
 	my ($run) = $f->log_text =~ /run=(run_\w+) template=doze/;
 	view($f, 'cancel_task_run', runId => $run);
 	my $r = $f->answer($call);
 	is($r->{result}{isError}, true, '  until its run has ended');
-	not_found(ext_call($f, 'tasks/get', {taskId => $run}), '  which is no task');
+	not_found(ext_call($f, 'tasks/get', {taskId => $run}), '  a run that could not be recorded as a task is no task');
 	$f->stop;
 }
 
@@ -498,7 +498,7 @@ SKIP: {
 		my $t = ext_over($after, $id);
 
 		is($t->{status}, 'completed', 'after kill -9 a task that was told is there');
-		is($t->{result}{isError}, true, '  and its result an error');
+		is($t->{result}{isError}, true, '  the result of a task interrupted by kill -9 is an error');
 		is(json_to($t->{result}{content}[0]{text})->{errorCode}, 'RUN_INTERRUPTED', '  that it was interrupted');
 		is(get_task($after, $id)->{status}, 'failed', '  as in 2025-11-25');
 	}
@@ -514,7 +514,7 @@ SKIP: {
 	strays_gone();
 	my $after = Paddock->new(templates => \%templates, root => $q->{root});
 	is(json_to(ext_over($after, $id)->{result}{content}[0]{text})->{code}, 'ELICITATION_NOT_SUPPORTED',
-	   'and goes on after kill -9 as what it was made');
+	   'a queued task goes on after kill -9 with the same capabilities');
 	is(ext_over($after, $doze)->{result}{isError}, true, '  the one before it does not');
 	$after->stop;
 }

@@ -48,7 +48,7 @@ sub dozing {
 
 	is($a->{result}{resultType}, 'task', 'MCP26 15: a task over HTTP');
 	is($c->{last}{status}, 200, '  is answered as any result');
-	is(ext_over($c, $a->{result}{taskId})->{result}{structuredContent}{n} // 5, 5, '  and gets its result');
+	is(ext_over($c, $a->{result}{taskId})->{result}{structuredContent}{n} // 5, 5, '  MCP26 15: a task over HTTP gets the result');
 	is($c->{last}{headers}{'content-type'}, 'application/json', '  without a stream');
 
 	my $id = dozing($c);
@@ -61,7 +61,7 @@ sub dozing {
 		my $m = $s->modern('alice');
 
 		$m->call('tasks/cancel', {taskId => $id});
-		is($m->{last}{status}, 400, '  it is 400');
+		is($m->{last}{status}, 400, '  MCP26 19: a call without the extension is 400');
 		$m->call('tools/call', {name => 'must', arguments => {}});
 		is($m->{last}{status}, 400, '  so is a tool that is a task alone');
 		$m->call('tasks/list', {});
@@ -97,11 +97,11 @@ sub dozing {
 	$m = $old->route($wait)->message until $m && ($m->{json}{method} // '') eq 'elicitation/create';
 	is($m->{json}{params}{message}, 'who?', '  who waits there is asked as well');
 	$c->call('tasks/update', {taskId => $id, inputResponses => {$key => {action => 'accept', content => {name => 'Eve'}}}});
-	is(json_to($old->answer($wait)->{result}{content}[0]{text})->{hello}, 'Eve', '  and gets the result of who answers first');
-	is((grep { $_->{method} eq 'notifications/cancelled' } @{$old->{notes}}), 1, '  and is told that its question is over');
+	is(json_to($old->answer($wait)->{result}{content}[0]{text})->{hello}, 'Eve', '  the session that waits gets the result of the first answer');
+	is((grep { $_->{method} eq 'notifications/cancelled' } @{$old->{notes}}), 1, '  the session that waits is told that the question is over');
 	$id = start_task($old, 'doze');
 	is($c->call('tasks/cancel', {taskId => $id})->{result}{resultType}, 'complete', "a session's task is cancelled");
-	is(task_over($old, $id)->{status}, 'cancelled', '  which it sees');
+	is(task_over($old, $id)->{status}, 'cancelled', '  a session sees that the task was cancelled');
 
 	# announced tasks are kept
 	my @ids = (dozing($c), dozing($c));
@@ -113,7 +113,7 @@ sub dozing {
 		my $t = ext_over($c, $id);
 
 		is($t->{status}, 'completed', 'MCP26 15: after kill -9 a task is there');
-		is(json_to($t->{result}{content}[0]{text})->{errorCode}, 'RUN_INTERRUPTED', '  and was interrupted');
+		is(json_to($t->{result}{content}[0]{text})->{errorCode}, 'RUN_INTERRUPTED', '  MCP26 15: a task that ran at kill -9 was interrupted');
 	}
 	$s->stop;
 }
@@ -127,7 +127,7 @@ sub dozing {
 	my $m = $conn->message;
 	is($m->{json}{method}, 'notifications/progress', 'MCP26 8: before that it is a call with progress');
 	$conn->hang_up;
-	ok($s->log_has(qr/template=doze .*status=canceled/), '  which its connection ends');
+	ok($s->log_has(qr/template=doze .*status=canceled/), '  MCP26 8: the end of the connection cancels the call');
 	$s->stop;
 }
 
@@ -142,8 +142,8 @@ sub dozing {
 	while (my $m = $conn->message) { push @all, $m->{json} if $m->{json} }
 	is($all[0]{params}{message}, 'dozing', 'MCP26 20: its progress is told');
 	is($all[-1]{result}{resultType}, 'task', '  until it is a task');
-	is(scalar(grep { $_->{result} } @all), 1, '  which ends the stream');
-	is(ext_get($c, $all[-1]{result}{taskId})->{status}, 'working', '  and it goes on');
+	is(scalar(grep { $_->{result} } @all), 1, '  MCP26 20: the task ends the stream');
+	is(ext_get($c, $all[-1]{result}{taskId})->{status}, 'working', '  MCP26 20: the task goes on after the stream');
 	ext_call($c, 'tasks/cancel', {taskId => $all[-1]{result}{taskId}});
 	$s->stop;
 }

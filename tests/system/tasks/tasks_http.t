@@ -48,11 +48,11 @@ sub dozing {
 		push @told, $m->{json};
 		last if ($m->{json}{params}{status} // '') eq 'completed';
 	}
-	is($c->answer($wait)->{result}{structuredContent}{n}, 9, 'its result');
+	is($c->answer($wait)->{result}{structuredContent}{n}, 9, 'tasks/result gives the result of the run');
 	same_json([map { $_->{method} } @told[0, -1]],
 		  [qw(notifications/progress notifications/tasks/status)],
 		  'MCP 21: progress and status come by the stream of no request');
-	is(scalar(notes_of($c, $id)), 0, '  and by no other');
+	is(scalar(notes_of($c, $id)), 0, '  MCP 21: progress and status come by no other stream');
 	is($told[0]{params}{_meta}{+RELATED}{taskId}, $id, 'MCP 19: progress names its task');
 	$listen->hang_up;
 
@@ -63,9 +63,9 @@ sub dozing {
 	is(get_task($again, $id)->{status}, 'working', 'MCP 25: a task is its requestor\'s, not a session\'s');
 	not_found($other->call("tasks/$_", {taskId => $id}), "MCP 25: not another's: tasks/$_")
 	    for qw(get result cancel);
-	is(scalar(all_tasks($other)), 0, '  nor in a list');
+	is(scalar(all_tasks($other)), 0, '  MCP 25: another requestor\'s task is in no list');
 	is($c->end, 204, 'the session that made it ends');
-	is(get_task($again, $id)->{status}, 'working', '  its task goes on');
+	is(get_task($again, $id)->{status}, 'working', '  MCP 25: a task outlives the session');
 	is($again->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled',
 	   '  until it is cancelled');
 	$again->ended($id);
@@ -82,7 +82,7 @@ sub dozing {
 	ok($declared->{cancel} && !$declared->{list}, 'MCP 25: who has no name has no tasks/list');
 	is($c->call('tasks/list')->{error}{code}, -32601, '  also when it is asked for');
 	is($c->call('tasks/result', {taskId => $id})->{result}{structuredContent}{a}, 1,
-	   '  but tasks, by their ids');
+	   '  MCP 25: a client without a name has tasks by id');
 	$s->stop;
 }
 

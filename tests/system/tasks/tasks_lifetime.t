@@ -65,7 +65,7 @@ sub dozing {
 	is(get_task($s, $id)->{status}, 'cancelled',
 	   'MCP 23: it is cancelled, whatever its worker does');
 	is($s->call('tasks/result', {taskId => $id})->{error}{message}, 'Task was cancelled',
-	   '  and its result does not wait for that');
+	   '  MCP 23: tasks/result of a cancelled task does not wait for the worker');
 	ok($s->get($id)->{cancelRequested}, '  while the run has yet to end');
 	$s->stop;
 }
@@ -95,9 +95,9 @@ sub dozing {
 	is($t->{status}, 'working', 'a task that waits in line is working');
 	like($t->{statusMessage}, qr/[Ww]aiting/, '  says that it waits');
 	is($s->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled',
-	   'and can be cancelled there');
-	is($s->answer($wait)->{error}{code}, -32603, '  which wakes who waits');
-	is(get_task($s, $id)->{status}, 'cancelled', '  and is recorded');
+	   'a queued task can be cancelled');
+	is($s->answer($wait)->{error}{code}, -32603, '  a cancelled task wakes who waits');
+	is(get_task($s, $id)->{status}, 'cancelled', '  a cancelled queued task stays cancelled');
 	$s->call('tasks/cancel', {taskId => $first});
 	$s->stop;
 }
@@ -139,14 +139,14 @@ sub dozing {
 
 		is($task->{status}, 'failed', "$what that ran has failed");
 		like($task->{statusMessage}, qr/restarted/, '  since the server was restarted');
-		ok($r->{isError} && json_of($r) =~ /RUN_INTERRUPTED/, '  which its result says');
+		ok($r->{isError} && json_of($r) =~ /RUN_INTERRUPTED/, "the result of $what says RUN_INTERRUPTED");
 		is($r->{_meta}{+RELATED}{taskId}, $id, '  as a task\'s');
 	}
 	is(get_task($t, $deaf)->{status}, 'cancelled',
 	   'MCP 23: one that was cancelled stays cancelled, though it had not ended');
 	is($t->call('tasks/result', {taskId => $deaf})->{error}{message}, 'Task was cancelled',
-	   '  and answers so');
-	is($t->get($deaf)->{error}{errorCode}, 'RUN_CANCELED', '  its run as well');
+	   '  MCP 23: a task cancelled before kill -9 answers as cancelled');
+	is($t->get($deaf)->{error}{errorCode}, 'RUN_CANCELED', '  MCP 23: the run of a task cancelled before kill -9 is canceled');
 	same_json($t->call('tasks/result', {taskId => $waits})->{result}{structuredContent},
 		  {later => 1}, 'one that waited is run, and answered');
 	$t->stop;
@@ -225,10 +225,10 @@ sub dozing {
 	my $wait = $b->request('tasks/result', {taskId => $nap});
 
 	is(get_task($b, $id)->{status}, 'working', 'a task of another server is seen');
-	is($b->answer($wait)->{result}{structuredContent}{n}, 4, '  its result is waited for');
+	is($b->answer($wait)->{result}{structuredContent}{n}, 4, '  the result of another server\'s task is waited for');
 	is($b->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled',
-	   '  it is cancelled from there'); # tests/system/operations/instances.t has more
-	is(get_task($a, $id)->{status}, 'cancelled', '  which its own sees');
+	   '  a task of another server is cancelled'); # tests/system/operations/instances.t has more
+	is(get_task($a, $id)->{status}, 'cancelled', '  the owner of a task sees the cancel');
 	$a->{shared} = 1;
 	$_->stop for $a, $b;
 }
@@ -243,7 +243,7 @@ sub dozing {
 	my @ticks = map { substr $_, 0, length('run_') + 10 } @ids;
 	same_json(\@ticks, [sort @ticks], 'MCP 22: ids are in the order of time');
 	@ids = sort @ids;
-	same_json(\@all, [reverse @ids], '  and all tasks are listed, newest first');
+	same_json(\@all, [reverse @ids], '  MCP 22: all tasks are listed, newest first');
 	my $first = $s->call('tasks/list')->{result};
 	is(scalar @{$first->{tasks}}, $PAGE, '  by pages');
 	my @more;
@@ -277,8 +277,8 @@ SKIP: {
 			  "MCP 25: $me, of a task of ${other}'s: tasks/$_")
 		    for qw(get result cancel);
 		same_json([map { $_->{taskId} } all_tasks($c{$me})], [$id{$me}],
-			  '  nor does tasks/list show it');
-		is(scalar(notes_of($c{$me}, $id{$other})), 0, '  nor is anything told of it');
+			  "MCP 25: tasks/list of $me shows no task of ${other}'s");
+		is(scalar(notes_of($c{$me}, $id{$other})), 0, "MCP 25: $me hears nothing of ${other}'s task");
 	}
 	my $second = $d->client->greeted;
 	is(get_task($second, $id{root})->{status}, 'working',
@@ -286,7 +286,7 @@ SKIP: {
 	$c{root}->hang_up;
 	is(get_task($second, $id{root})->{status}, 'working', '  also when the first has gone');
 	is($second->call('tasks/cancel', {taskId => $id{root}})->{result}{status}, 'cancelled',
-	   '  and may cancel it');
+	   '  MCP 25: another session of the same user may cancel the task');
 	$c{nobody}->call('tasks/cancel', {taskId => $id{nobody}});
 	$d->stop;
 }

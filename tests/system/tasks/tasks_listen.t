@@ -117,17 +117,17 @@ my $unable = listening($p, \%knows, $steps);
 @got = told_until($p, $able, 'that it asks', sub { $_->{status} eq 'input_required' });
 is($got[-1]{inputRequests}{go}{method}, 'elicitation/create', 'MCP26 20: what it asks is told to who can answer');
 $p->wait_for('the other to be told', sub { grep { ($_->{params}{_meta}{$SUBSCRIPTION} // '') eq $unable } @{$p->{notes}} });
-ok(!(grep { $_->{inputRequests} } of($p, $unable)), '  and to nobody else');
+ok(!(grep { $_->{inputRequests} } of($p, $unable)), '  MCP26 20: a subscription that cannot answer is told no question');
 my $begin = time;
 ext_call($p, 'tasks/update', {taskId => $steps, inputResponses => {go => {action => 'accept', content => {ok => true}}}});
 @got = over($p, $able);
 is($got[-1]{status}, 'completed', 'MCP26 20: its end has its result');
 same_json($got[-1]{result}{structuredContent}, {n => 9}, '  as its call would have been answered');
-is($got[-1]{result}{resultType}, 'complete', '  which says that it is complete');
-same_json($got[-1]{result}, ext_get($p, $steps)->{result}, '  and as tasks/get has it');
+is($got[-1]{result}{resultType}, 'complete', '  MCP26 20: the told result is complete');
+same_json($got[-1]{result}, ext_get($p, $steps)->{result}, '  MCP26 20: the told result is the same as tasks/get has');
 my @said = grep { ($_->{statusMessage} // '') =~ /^step/ } @got;
 cmp_ok(scalar @said, '>=', 1, 'MCP26 20: how far it is, is told');
-cmp_ok(scalar @said, '<=', (time - $begin) * 10 + 3, '  but no more often than ten times a second');
+cmp_ok(scalar @said, '<=', (time - $begin) * 10 + 3, '  MCP26 20: progress is told at most ten times a second');
 is((over($p, $unable))[-1]{status}, 'completed', 'MCP26 20: to all who listen');
 
 my $two = ext_task($p, 'two', {}, \%asks);
@@ -165,10 +165,10 @@ for (['fails', 'completed', sub { $_->{result}{isError} }], ['breaks', 'failed',
 	my ($far, $found) = listening($b, \%asks, $there);
 
 	same_json($found, [$there], 'MCP26 7: a task of another server is listened to as well');
-	ok(defined((told_until($b, $far, 'that it goes on', sub { $_->{status} eq 'working' }))[0]), '  it is told of');
+	ok(defined((told_until($b, $far, 'that it goes on', sub { $_->{status} eq 'working' }))[0]), '  MCP26 7: another server\'s task is told to be working');
 	ext_call($p, 'tasks/update', {taskId => $there, inputResponses => {go => {action => 'accept', content => {ok => true}}}});
 	my @end = over($b, $far);
-	is($end[-1]{status}, 'completed', '  and so is its end');
+	is($end[-1]{status}, 'completed', '  MCP26 7: another server\'s task is told to be completed');
 	same_json($end[-1]{result}, ext_get($p, $there)->{result}, '  with its result');
 	$b->{shared} = 1;
 	$b->stop('  the other server ends');

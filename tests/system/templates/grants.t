@@ -86,15 +86,15 @@ for my $who (sort keys %user) {
 		for (@missing) {
 			my ($id, $key, $asked, $says) = @$_;
 			my $r = is_refused($s, $id, "$key is not granted to $id");
-			is($r->{error}, $says, 'it says which, and what line would grant it');
-			same_json([@{$r->{details}}{qw(asked key)}], [$asked, $key], 'and so do the details');
+			is($r->{error}, $says, "the error says which $key $id lacks, and the line that would grant");
+			same_json([@{$r->{details}}{qw(asked key)}], [$asked, $key], "the details say which $key $id lacks");
 			like($r->{details}{whoCanGrant}, $key =~ /network|secrets/ ? qr/^nobody: / : qr/^the operator, by $key in \[grant "$id"\]/,
-				'and who');
+				"the details say who can grant $key to $id");
 			my $v = view($s, $id);
-			same_json($v->{available}, JSON::PP::false, 'it is listed as not available');
+			same_json($v->{available}, JSON::PP::false, "$id is listed as not available");
 			is($v->{unavailableReason}, $says, 'for the same reason');
 			same_json($v->{permissions}{missing}[0]{asked}, $asked, 'what is missing is listed');
-			same_json($v->{permissions}{granted}, $id eq 'tabs' ? {hosts => []} : {}, 'and what is granted: nothing');
+			same_json($v->{permissions}{granted}, $id eq 'tabs' ? {hosts => []} : {}, "$id has no granted permissions");
 		}
 		succeeds($s, $_, "$_, beside them, runs") for qw(plain quiet);
 		ok(!exists view($s, 'plain')->{permissions}, 'who asks for nothing shows nothing');
@@ -120,7 +120,7 @@ for my $who (sort keys %user) {
 			my $s = Paddock->new(templates => \%templates, user => $user{$who}, config => $by{$how} .
 				"[grant \"dials\"]\nnetwork = db.example.org:5432\n[grant \"keys\"]\nsecrets = api.key\n");
 			$s->init;
-			is(succeeds($s, "reads", "what is granted is read"), "secret", "and nothing beside it");
+			is(succeeds($s, "reads", "what is granted is read"), "secret", "a grant gives nothing beside what is listed");
 			succeeds($s, $_, "$_ runs") for qw(locks lua_reads);
 			same_json(view($s, 'reads')->{permissions}, {asked => {readPaths => ["$room/data"]},
 				granted => {readPaths => ["$room/data"]}}, 'asked and granted are listed');
@@ -136,7 +136,7 @@ subtest 'a grant of another' => sub {
 		"[grant \"plain\"]\ntools = all\nlocks = yes\n[grant \"tbas\"]\ntools = all\n")->greeted;
 	is_refused($s, $_, "is none of $_") for qw(tabs reads locks);
 	ok($s->log_has(qr/grant="tbas" used=no msg="there is no such template"/), 'one of a name that nobody has is told in the log');
-	unlike($s->log_text, qr/grant="(?:tabs|plain)"/, 'and no other');
+	unlike($s->log_text, qr/grant="(?:tabs|plain)"/, 'no other grant is logged as unused');
 	$s->stop;
 };
 
@@ -153,12 +153,12 @@ subtest 'taken back' => sub {
 	my $v;
 	$s->write_config($config . "[grant \"waits\"]\nlocks = yes\nread_paths = $room/data $room/other\n" .
 	    "[grant \"tabs\"]\ntools = create_tab navigate\n");
-	is($s->reload, 'done', 'it is granted by a reload');
+	is($s->reload, 'done', 'a reload grants locks and paths');
 	my ($first, $second) = map { $c->run_async("waits") } 1 .. 2;
 	$c->get_until($first, 'to run', sub { $_[0]{progress}{totalSteps} });
 	my $lua = $c->run_async('tabs');
 	$s->write_config($config);
-	is($s->reload, 'done', 'and taken back');
+	is($s->reload, 'done', 'a reload takes the grant back');
 	is_refused($c, 'waits', 'what begins then is refused');
 	is($c->get($first)->{status}, 'running', 'what had begun goes on');
 	write_file("$room/other/go", '');
@@ -189,7 +189,7 @@ subtest 'taken back, and others behind' => sub {
 	my @taken = map { $c->run_async('tabs') } 1 .. 3;
 	my $behind = $c->run_async('plain');
 	$s->write_config($config);
-	is($s->reload, 'done', 'it is taken back');
+	is($s->reload, 'done', 'a reload takes the grant back while runs wait');
 	$c->tool(cancel_task_run => {runId => $first});
 	is($c->ended($behind)->{status}, 'succeeded', 'who waits behind has its turn');
 	is($c->get($_)->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'after those that have none') for @taken;
@@ -210,7 +210,7 @@ subtest 'by digest' => sub {
 	$r = $c->run_sync('locks');
 	is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'a file more in its folder: it does not run');
 	$s->reload;
-	is_refused($c, 'locks', 'nor once that is loaded: it is another');
+	is_refused($c, 'locks', 'a changed template is refused after the reload');
 	unlink "$s->{root}/templates/locks-1.0.0/more";
 	$s->reload;
 	succeeds($c, 'locks', 'as it was, it runs');
@@ -230,7 +230,7 @@ subtest 'what ships' => sub {
 		$s->stop;
 		return $v;
 	};
-	ok(!$lists->("$TOP/etc/templates")->{missing}, 'it has its grant');
+	ok(!$lists->("$TOP/etc/templates")->{missing}, 'the shipped template has a grant');
 	same_json($lists->("$TOP/etc/templates")->{granted}{hosts}, ['*'], 'for public hosts');
 	ok($lists->("$s->{root}/copies")->{missing}, 'a copy of it in another folder has none');
 	symlink $from, "$s->{root}/links/mine";
@@ -280,7 +280,7 @@ subtest 'the command' => sub {
 	my @own = ('--config', "$cli->{root}/paddock.conf", '--templates', $at, '--state-dir', "$cli->{root}/state");
 	$r = $do->('template', 'show', 'tabs', @own);
 	like($r->{out}, qr/\nAsks for:\n  tools +create_tab\n  tools +navigate\n  hosts +example\.org\n\z/,
-	     'which, as it is printed, grants what it asks for');
+	     'the printed section grants what the template asks for');
 	write_file("$at/tabs-1.0.0/more", 'x');
 	$r = $do->('template', 'show', 'tabs', @own);
 	like($r->{out}, qr/tools +create_tab, not granted\n.*\n\[grant "tabs"\]\ndigest = (?!$digest)[0-9a-f]{64}\ntools = /s,
@@ -291,14 +291,14 @@ subtest 'the command' => sub {
 	$r = $do->('template', 'check', "$at/reads-1.0.0");
 	is($r->{status}, 0, 'template check: a package that is not granted what it asks for is good');
 	like($r->{out}, qr{^reads 1\.0\.0 is good\n.*readPaths +$room/data, not granted\n.*\[grant "reads"\]\nread_paths = $room/data\n\z}s,
-	     'and it says what is missing, and what would grant it');
+	     'template check says what is missing and what would grant it');
 	$r = $do->('template', 'check', "$at/reads-1.0.0", '--json');
 	same_json(json_to($r->{out})->{grants}[0]{permissions}{missing}, [{key => 'read_paths', asked => ["$room/data"]}],
 		  'in JSON, too');
 	is($do->('template', 'check', "$at/plain-1.0.0")->{out}, "plain 1.0.0 is good\n", 'who asks for nothing has no more to say');
 	$r = $do->('template', 'grant', "$TOP/etc/templates/text_diff");
 	is("$r->{status}$r->{out}", '0', 'of a package that asks for nothing there is no section');
-	like($r->{err}, qr/text_diff 1\.0\.0 asks for nothing, so it needs no grant/, '... which is said');
+	like($r->{err}, qr/text_diff 1\.0\.0 asks for nothing, so it needs no grant/, 'template grant says that nothing is asked for');
 	$r = $do->('template', 'grant', "$cli->{root}/nowhere");
 	is($r->{status}, 4, 'no folder');
 	like($r->{err}, qr{nowhere: No such file or directory\n\z}, 'is said not to be there');
@@ -307,24 +307,24 @@ subtest 'the command' => sub {
 	$r = $do->('run', 'reads', @private);
 	is($r->{status}, 125, 'run: what is not granted is refused');
 	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can grant it, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
-	like($r->{err}, qr{hint: for one run, on a server of your own: --grant "read_paths=$room/data"}, 'and how to grant it there');
-	unlike($do->('run', 'dials', @private)->{err}, qr/--grant|operator/, 'but not what nobody can have');
+	like($r->{err}, qr{hint: for one run, on a server of your own: --grant "read_paths=$room/data"}, 'the refusal of a run names --grant');
+	unlike($do->('run', 'dials', @private)->{err}, qr/--grant|operator/, 'the refusal of network access names no grant');
 	like($do->('run', 'flies', @private)->{err}, qr/^paddock: flies asks for the tool fly, which there is not in this version of paddock; its author/,
 	     'a tool that there is not is nobody\'s to grant');
 	like($do->('template', 'grant', "$at/flies-1.0.0")->{out}, qr/^# tools: there is no tool fly\ntools = create_tab\n# what/m,
-	     'nor does it get into a line that paddockd would refuse');
+	     'a tool that does not exist is in no printed line');
 	write_file("$cli->{root}/wrong/template.json", '{"templateId": "wrong", "version": "1.0.0", "name": "w", "description": "w", ' .
 		   '"runtime": {"type": "lua"}, "inputsSchema": {"type": "object"}, "permissions": {"readPaths": ["/a/../b"]}}');
 	like($do->('template', 'check', "$cli->{root}/wrong")->{err}, qr{/wrong/template\.json:1:\d+: error: "/a/\.\./b" is not a plain absolute path, such as /srv/data: .*\(/permissions/readPaths/0\)},
 	     'a package by its folder\'s own path, with what would pass');
-	unlike($do->('run', 'odd', @private)->{err}, qr/--grant/, 'nor what would act in a shell');
+	unlike($do->('run', 'odd', @private)->{err}, qr/--grant/, 'a path with letters that a shell takes is in no hint');
 	$r = $do->('run', 'reads', '--grant', "read_paths=$room/data", @private);
 	is("$r->{status} $r->{out}", "0 \"secret\"\n", '--grant grants it to the template that is run');
 	$r = $do->('run', 'reads', '--grant', "reads:read_paths=$room/data", @private);
-	is($r->{status}, 0, 'which it may name');
+	is($r->{status}, 0, '--grant may name the template');
 	for my $other ('tools=all', 'reads:locks=yes') {
 		$r = $do->('run', 'locks', '--grant', $other, @private);
-		is($r->{status}, 125, "and no more: $other");
+		is($r->{status}, 125, "--grant $other does not grant locks to another");
 	}
 	for my $wrong ('read_paths', 'x=y', 'tools=drive', 'locks=1') {
 		$r = $do->('run', 'reads', '--grant', $wrong, @private);
@@ -333,7 +333,7 @@ subtest 'the command' => sub {
 	}
 	$r = $do->('run', 'reads', '--grant', 'locks=yes', '--socket', "$cli->{root}/sock");
 	is($r->{status}, 2, 'a daemon takes none of it');
-	like($r->{err}, qr/--grant is for a private server/, 'and that is said');
+	like($r->{err}, qr/--grant is for a private server/, 'a daemon\'s client is told that --grant is for a private server');
 
 	my $said = `$BUILD/paddockd --check --templates $at --grant raeds:locks=yes --grant locks:locks=yes 2>&1 >/dev/null`;
 	like($said, qr/^paddockd: \[grant "raeds"\] is not used: there is no such template\n\z/m, '--check tells of a grant that nobody has, and of no other');
@@ -341,7 +341,7 @@ subtest 'the command' => sub {
 	$r = $do->('doctor', @private);
 	like($r->{out}, qr/^missing +a grant for $_: .*paddock template show $_ /m, "doctor names $_")
 	    for qw(tabs reads dials keys locks lua_reads);
-	unlike($r->{out}, qr/a grant for (?:plain|quiet)/, 'and nobody else');
+	unlike($r->{out}, qr/a grant for (?:plain|quiet)/, 'doctor names no template with all grants');
 	$r = $do->('doctor', '--json', @own);
 	ok(!(grep { $_->{templateId} eq 'plain' } @{json_to($r->{out})->{notGranted}}), 'in JSON, too');
 };
@@ -358,8 +358,8 @@ subtest 'hostile names' => sub {
 	my $r = $cli->run(['template', 'grant', "$cli->{root}/templates/evil"]);
 	like($r->{out}, qr/^# read_paths: "\Q$_\E" cannot be written here, but a folder above it can$/m, "$_ is a remark")
 	    for '/c d', '/e;f', '/g#h', '/i"j';
-	unlike($r->{out}, qr/^[^#].*\/a/m, 'nor is what turns the writing direction a line');
-	like($r->{out}, qr/^# secrets = ok: no template can have secrets/m, 'nor what none can have');
+	unlike($r->{out}, qr/^[^#].*\/a/m, 'a path that turns the writing direction is no line');
+	like($r->{out}, qr/^# secrets = ok: no template can have secrets/m, 'a permission that no template can have is a remark');
 };
 
 done_testing();

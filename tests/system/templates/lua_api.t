@@ -37,7 +37,7 @@ LUA
 run.step("s", function() run.error("ALWAYS", "never works") end, {retries = 2})
 LUA
     caught => <<'LUA',
-local ok, e = pcall(run.step, "s", function() run.error("OOPS", "it broke") end)
+local ok, e = pcall(run.step, "s", function() run.error("OOPS", "the step broke") end)
 run.step("t", function() end)
 return {ok = ok, code = e.code, message = e.message}
 LUA
@@ -201,20 +201,20 @@ cmp_ok($v{slept}{result}, '>=', 29, 'run.sleep lasts');
 same_json($v{told}{progress}, {totalSteps => 10, doneSteps => 5},
 	  'run.progress: done never falls');
 same_json($v{told_over}{progress}, {totalSteps => 5, doneSteps => 5},
-	  'nor does it pass the total');
+	  'run.progress: done never passes the total');
 
 gives(values => [1, true, 'three'], "a step gives all of its function's values");
 gives(nested => 'deep', 'steps in steps');
 same_json(steps('nested'), [['outer', 'succeeded', 1], ['inner', 'succeeded', 1]],
 	  'each is a step of the run');
 gives(retried => {v => 'third', n => 3}, 'retries are extra attempts');
-same_json(steps('retried'), [['s', 'succeeded', 3]], 'and are counted');
+same_json(steps('retried'), [['s', 'succeeded', 3]], 'retries are counted in the steps');
 fails(exhausted => 'STEP_EXECUTION_FAILED',
       {failedStep => 's', stepErrorCode => 'ALWAYS'}, qr/never works/,
       'when there are no more, the step raises');
-same_json(steps('exhausted'), [['s', 'failed', 3]], 'and has failed');
+same_json(steps('exhausted'), [['s', 'failed', 3]], 'a step without retries left has failed');
 fails(caught => 'STEP_EXECUTION_FAILED',
-      {failedStep => 's', stepErrorCode => 'OOPS'}, qr/it broke/,
+      {failedStep => 's', stepErrorCode => 'OOPS'}, qr/the step broke/,
       'a step that failed stays failed, though the template catches that');
 same_json(steps('caught'), [['s', 'failed', 1], ['t', 'succeeded', 1]],
 	  'what follows it still runs');
@@ -234,13 +234,13 @@ is($v{late_caught}{error}{details}{stepErrorCode}, 'STEP_TIMEOUT',
 fails(hung => 'STEP_EXECUTION_FAILED',
       {failedStep => 'hung', stepErrorCode => 'STEP_TIMEOUT'}, qr/./,
       'one that does not end costs the worker its life');
-is($v{hung}{steps}[0]{status}, 'failed', 'and is failed');
+is($v{hung}{steps}[0]{status}, 'failed', 'a step that does not end has failed');
 
 same_json([map { $_->{value} } @{$v{mapped}{result}{r}}],
 	  [11, 22, undef, 44, 55, 66], 'run.map: values in order of the items');
 same_json($v{mapped}{result}{r}[2],
 	  {ok => false, error => {code => 'THIRTY', message => 'I do not like it'}},
-	  'or the error of one');
+	  'run.map: a failed item has the error');
 is($v{mapped}{result}{most}, 2, 'as many at once as concurrency says');
 same_json([@{$v{mapped}{result}{order}}[0, 1]], [2, 1],
 	  'a slot that is free takes the next');
@@ -253,7 +253,7 @@ same_json([map { $_->[0] } @{steps('mapped')}], [map { "col[$_]" } 1 .. 6],
 is($v{mapped}{steps}[2]{error}{code}, 'THIRTY', "with the item's error");
 gives(mapped_none => [], 'run.map of nothing');
 gives(mapped_one => [{ok => true, value => 7}], 'of one item');
-is($v{mapped_one}{steps}[0]{name}, 'only[1]', 'which has a number, too');
+is($v{mapped_one}{steps}[0]{name}, 'only[1]', 'run.map: the step of a single item has a number');
 cmp_ok($v{parallel}{result}, '<', 8 * 250, 'items wait side by side');
 
 for (['no_call', 'CALL_NOT_ALLOWED', qr/tools do not list it/],
@@ -266,7 +266,7 @@ for (['no_call', 'CALL_NOT_ALLOWED', qr/tools do not list it/],
 	   "$code is raised") or diag(json_of($v{$name}));
 }
 is($v{no_answer}{error}{details}{templateCode}, 'SAMPLING_NOT_SUPPORTED',
-   'or ends the run');
+   'a question without an answer ends the run');
 for (['bad_elicit', qr/run\.elicit: schema\.type must be/],
      ['bad_sample', qr/run\.sample: messages must be/],
      ['bad_call', qr/run\.call: the arguments must be/]) {
@@ -288,7 +288,7 @@ for (['bad_elicit', qr/run\.elicit: schema\.type must be/],
 is(json_of($v{numbers}{result}[4]) . '', '9007199254740993',
    'integers are exact');
 ok($v{numbers}{result}[1] == 1.5 && $v{numbers}{result}[5] == 1e300,
-   'and so are floats');
+   'floats are exact');
 for (['nan', qr/NaN|nan|not a number/i], ['infinite', qr/inf/i],
      ['a_function', qr/function/], ['mixed', qr/./],
      ['circle', qr/./], ['not_utf8', qr/UTF-8/]) {
@@ -300,7 +300,7 @@ for (['nan', qr/NaN|nan|not a number/i], ['infinite', qr/inf/i],
 }
 gives(unicode => {'ключ' => "中文\x{1F600}\0end"}, 'any text comes through');
 gives(nothing => undef, 'no value is null');
-ok(exists $v{nothing}{result}, 'which is there');
+ok(exists $v{nothing}{result}, 'a result of null is there');
 gives(null => undef, 'run.null is null');
 gives(a_false => false, 'false is a result');
 gives(a_string => 'words', 'so are words');
@@ -315,7 +315,7 @@ unlike(json_of($v{addresses}{result} // ''), qr/0x[0-9a-f]{4}/,
 
 	is(scalar(() = $log =~ /run=$v{logs}{runId} level=\w+ msg="at /g), 8,
 	   "MCP's eight levels are logged");
-	unlike($log, qr/^forged/m, 'and forge no line');
+	unlike($log, qr/^forged/m, 'a log message forges no line');
 	gives(logs => false, 'there is no ninth');
 }
 is(scalar @{$v{files}{artifacts}}, 1, 'run.artifact');
@@ -334,7 +334,7 @@ fails(bad_file => 'EXECUTION_ERROR', {}, qr/name/, 'a name of two lines is none'
 	$r = $s->tool(reply_error => {});
 	ok($r->{isError} && $r->{content}[0]{text} eq 'no',
 	   'a reply that is an error is passed on');
-	is($r->{_meta}{'paddock/status'}, 'failed', 'its run has failed');
+	is($r->{_meta}{'paddock/status'}, 'failed', 'the run of a reply with isError has failed');
 	is($v{reply_error}{status}, 'failed', 'by run_task_template as well');
 	is($v{reply}{status}, 'succeeded', 'one that is none succeeds');
 	$r = $s->call('tools/call', {name => 'reply_protocol', arguments => {}});

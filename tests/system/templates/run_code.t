@@ -16,7 +16,7 @@ my %needs = (run_python => 'python3', run_node => 'node', run_bash => 'perl');
 	my @pairs = map { [sort map { s/", "|": "/=/r } /"([^"]+", "[^"]+|[^"]+": "[^"]+)"/g] } $in_c, $in_python;
 
 	cmp_ok(scalar @{$pairs[0]}, '>', 9, 'some modules have another name in Debian');
-	is_deeply($pairs[1], $pairs[0], '... which the shim and run_python know alike');
+	is_deeply($pairs[1], $pairs[0], 'the shim and run_python have the same names of modules');
 }
 
 $s->init;
@@ -142,7 +142,7 @@ END
 	     qr/No module named 'nosuch'\nnosuch is not installed .* the server's operator can .*python3-nosuch\n\z/,
 	     'run_python: who can add a module that is missing is told');
 	like(code('run_python', "import os.nosuch\n")->{stderr}, qr/'os\.nosuch'; 'os' is not a package\n\z/,
-	     '... and not where a part of one is');
+	     'run_python: a missing part of a module has no hint');
 	is($r->{stdout}, "[]\n", 'run_python: nothing of ours is written to files of the code');
 }
 
@@ -152,11 +152,11 @@ SKIP: {
 	   "true 0\n", 'run_node: there are as many processors as the code may use');
 	is(code('run_node', "import {cpus} from 'os'; console.log(cpus().length > 0)")->{stdout}, "true\n", '... for a module, too');
 	is(code('run_node', "console.log(await Promise.resolve(3))")->{stdout}, "3\n", 'run_node: code that awaits without a function is a module');
-	is(code('run_node', "#!/usr/bin/env node\nconst f = async () => await 3; f().then(console.log, typeof require)")->{stdout}, "3\n", '... and what awaits within one is none');
+	is(code('run_node', "#!/usr/bin/env node\nconst f = async () => await 3; f().then(console.log, typeof require)")->{stdout}, "3\n", 'run_node: await within a function makes no module');
 	like(code('run_node', "const f = async () => {\n await 3\n")->{stderr}, qr/main\.mjs:3\b.*SyntaxError/s, '... while what is no code at all has its line');
 	like(code('run_node', "require('nosuch/part')")->{stderr}, qr/\nnosuch is not installed where this runs; .*node_modules\n\z/,
 	     'run_node: who can add a package that is missing is told');
-	unlike(code('run_node', "require('./nosuch')")->{stderr}, qr/is not installed/, '... and not where a file of its own is');
+	unlike(code('run_node', "require('./nosuch')")->{stderr}, qr/is not installed/, 'run_node: a missing file has no hint');
 }
 
 SKIP: {
@@ -165,7 +165,7 @@ SKIP: {
 	my ($id) = map { $_->{runId} } @{$s->tool('list_task_runs', {limit => 1})->{view}{runs}};
 
 	is($r->{exitCode}, 124, 'a script that stops itself is ended when its time is up');
-	cmp_ok($s->get($id)->{metrics}{cpuMs} // 0, '<', 300, '... and was waited for without a turn');
+	cmp_ok($s->get($id)->{metrics}{cpuMs} // 0, '<', 300, 'a script that stops itself uses no CPU time');
 }
 
 # ---- what was printed when a limit ended it ----
@@ -197,7 +197,7 @@ SKIP: {
 	until_true('what is printed to be seen', sub { $s->run_log($run) =~ /stdout: seen\n.*stderr: err\n/s });
 	like($s->run_log($run), qr/info stdout: seen\n.*info stderr: err\n/s, 'what code prints can be seen while it runs');
 	$s->tool(cancel_task_run => {runId => $run});
-	is($s->ended($run)->{status}, 'canceled', '... and then be cancelled');
+	is($s->ended($run)->{status}, 'canceled', 'code that still runs can be cancelled');
 }
 
 # ---- what is asked for wrongly ----
@@ -206,7 +206,7 @@ for my $name ('../a', '/etc/a', 'a/../b', '.', 'in/a', 'out', 'a//b', 'a/', '') 
 	my $r = $s->tool(run_bash => {code => 'true', files => {$name => 'x'}});
 
 	refused($r, 'INVALID_PARAMETER', "a file is not called \"$name\"");
-	like($r->{view}{error}, qr/^\/files has a member that is called "\Q$name\E"; what it is called has to be any characters but NUL, with \/ between folders; no part is empty/, '... which is said in words');
+	like($r->{view}{error}, qr/^\/files has a member that is called "\Q$name\E"; what it is called has to be any characters but NUL, with \/ between folders; no part is empty/, "the refusal of a file called \"$name\" says what would pass");
 }
 
 # ---- Lua ----
@@ -219,7 +219,7 @@ for my $name ('../a', '/etc/a', 'a/../b', '.', 'in/a', 'out', 'a//b', 'a/', '') 
 	my $cut = code('run_lua', "for i = 1, 30000 do print('abcdefghi') end");
 	like($cut->{stdout}, qr/\A(abcdefghi\n){3276}abcdefgh\n\[234464 bytes are left out here; the whole is the artifact stdout\.txt\]\ncdefghi\n(abcdefghi\n){3276}\z/,
 	    'run_lua: what is too much to tell has its beginning and its end');
-	is_deeply($cut->{truncated}, {stdout => 300000}, '... and is counted');
+	is_deeply($cut->{truncated}, {stdout => 300000}, 'run_lua: the bytes left out are counted');
 	like(code('run_lua', "error({code = 1, message = 'why'})")->{stderr}, qr/why/,
 	    'run_lua: an error that is a table has its message');
 	my $late = code('run_lua', 'print(1) while true do end', timeoutMs => 200);

@@ -81,10 +81,10 @@ SKIP: {
 
 	like($files, qr{\bours/__init__\.py .*\bunder\.py\b}, 'the modules are there');
 	like($files, qr{\bours/__pycache__/__init__\.cpython-\d+\.pyc}, '...compiled');
-	unlike($files, qr/bad\.cpython/, '...but for what is no Python');
+	unlike($files, qr/bad\.cpython/, 'a module that is no Python is not compiled');
 	is(Paddock::digest_of($two[0]), Paddock::digest_of($two[1]), 'the same lock gives the same digest');
-	like(`PYTHONPATH=$two[0]/site-packages python3 -vc 'import under; print(under.SAYS)' 2>&1`, qr/^ours$/m, 'they are imported');
-	is((stat "$two[0]/site-packages/ours")[4], $uid, 'they are whose the build was');
+	like(`PYTHONPATH=$two[0]/site-packages python3 -vc 'import under; print(under.SAYS)' 2>&1`, qr/^ours$/m, 'the built modules are imported');
+	is((stat "$two[0]/site-packages/ours")[4], $uid, 'the built modules belong to the user of the build');
 	my $before = Paddock::digest_of($two[0]);
 
 	for (['a file that is another', "ours==1.0 --hash=sha256:" . '0' x 64 . "\n", qr/not the one that the lock's hash is of/],
@@ -100,8 +100,8 @@ SKIP: {
 	is(Paddock::digest_of($two[0]), $before, 'what was there has stayed');
 	said($cli->run(['template', 'build', $two[0], '--index-url', "file://$root/"]), 1, qr/requirements\.txt: /, 'no folder of the machine is an index');
 	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://127.0.0.1:1/']), 1, qr/could not be reached.*--index-url/s, 'an index that is not there is told');
-	said($cli->run(['template', 'build', $two[0], '--index-url', "$at{url}/none"]), 1, qr/or there is no index at that URL/, '...and an address that is none of an index');
-	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://index.invalid/']), 1, qr/by http: is taken from this machine alone/, '...and one that pip does not ask');
+	said($cli->run(['template', 'build', $two[0], '--index-url', "$at{url}/none"]), 1, qr/or there is no index at that URL/, 'an address that is no index is told');
+	said($cli->run(['template', 'build', $two[0], '--index-url', 'http://index.invalid/']), 1, qr/by http: is taken from this machine alone/, 'an address by http that pip does not ask is told');
 
 	my $bare = package_of('bare', 'requirements.txt' => '');
 
@@ -109,8 +109,8 @@ SKIP: {
 	write_file("$two[1]/requirements.txt", lock_of(qw(setuid linked)));
 	said(build($two[1]), 0, qr/SIGHUP/, 'hostile wheels are taken apart');
 	is(join(' ', map { sprintf '%o', (stat "$two[1]/site-packages/$_")[2] & 07777 } qw(setuid/tool linked/passwd)), '755 644', 'nobody is another by them');
-	ok(!-l "$two[1]/site-packages/linked/passwd", '...nor are there links');
-	unlike(files("$two[1]/site-packages"), qr/ours/, '...and what was there before is gone');
+	ok(!-l "$two[1]/site-packages/linked/passwd", 'the build has no links of a hostile wheel');
+	unlike(files("$two[1]/site-packages"), qr/ours/, 'the build removes the modules of before');
 	is(clean(), '', 'nothing is left beside a package');
 }
 
@@ -129,15 +129,15 @@ SKIP: {
 	said(build($dir), 125, qr/is being built already/, 'of two builds at once one is refused');
 	kill INT => $p->{pid};
 	is($p->finish->{status}, 130, 'one that is interrupted ends');
-	is(clean(), '', '...and leaves nothing');
+	is(clean(), '', 'an interrupted build leaves nothing');
 	$p = $cli->start(@stall);
 	until_true('a build does not begin', sub { -d "$root/.stalls.build/site-packages" });
 	kill KILL => $p->{pid};
 	$p->finish;
 	isnt(clean(), '', 'one that is killed leaves where it worked');
 	until_true('its cage lives on', sub { build($dir)->{status} == 0 });
-	is(clean(), '', '...which the next one removes');
-	like(files("$dir/site-packages"), qr/ours/, '...and builds');
+	is(clean(), '', 'the next build removes the folder of a killed one');
+	like(files("$dir/site-packages"), qr/ours/, 'the next build has the modules');
 }
 
 # ---- npm ----
@@ -150,10 +150,10 @@ SKIP: {
 	is(files("$two[0]/node_modules"), 'ours/bin.js ours/main.js ours/package.json under/main.js under/package.json',
 	   'the packages are there, and no script of theirs has run');
 	is(Paddock::digest_of($two[0]), Paddock::digest_of($two[1]), 'the same lock gives the same digest');
-	is(`cd $two[0] && node -p "require('ours').says"`, "under ours\n", 'they are found');
+	is(`cd $two[0] && node -p "require('ours').says"`, "under ours\n", 'the built packages are found by node');
 	write_file("$two[0]/package-lock.json", {npm_lock(names => [qw(ours under)], more => {integrity => 'sha512-' . 'A' x 86 . '=='})}->{'package-lock.json'});
 	said(build($two[0]), 1, qr/not the one that the lock's hash is of/, 'a file that is another fails');
-	is(files("$two[0]/node_modules"), files("$two[1]/node_modules"), '...and what was there stays');
+	is(files("$two[0]/node_modules"), files("$two[1]/node_modules"), 'a failed build leaves the packages as they were');
 	for (['broken/', qr/answered with an error of its own.*--registry/], ['cut/npm/', qr/could not be reached.*--registry/s], ['none/', qr/a package is not where the lock or --registry says/]) {
 		my ($path, $why) = @$_;
 
@@ -161,7 +161,7 @@ SKIP: {
 		write_file("$two[0]/package.json", {npm_lock(names => ['under'])}->{'package.json'});
 		my $r = build($two[0]);
 		said($r, 1, $why, "what $path answers is told");
-		unlike($r->{err}, qr/complete log/, '...and no log that is gone is named') if $path eq 'none/';
+		unlike($r->{err}, qr/complete log/, 'the error names no log that is gone') if $path eq 'none/';
 	}
 	my $hostile = package_of('hostile', npm_lock(names => ['hostile']));
 	my $r = build($hostile);
@@ -246,8 +246,8 @@ SKIP: {
 	is($did->{env}, 'HOME LANG NODE_EXTRA_CA_CERTS PATH PIP_CONFIG_FILE PIP_ROOT_USER_ACTION PYTHONHASHSEED PYTHONSAFEPATH TMPDIR', '...nothing of the environment');
 	is("$did->{fds}/$did->{pids}", '/', '...no descriptor, and no other process');
 	is($did->{index}, 'done', '...from where hosts can be reached');
-	is_deeply({map { ($_ => $did->{$_}) } grep { $did->{$_} eq 'done' } keys %$did}, {index => 'done'}, '...and nothing else is done');
-	unlike($out, qr/\e/, '...and nothing acts on a terminal');
+	is_deeply({map { ($_ => $did->{$_}) } grep { $did->{$_} eq 'done' } keys %$did}, {index => 'done'}, 'a build reaches nothing beside the index');
+	unlike($out, qr/\e/, 'the output of a build has no escape for a terminal');
 	for (['link', qr/link is neither a plain file nor a folder/], ['fifo', qr/fifo is neither a plain file nor a folder/],
 	     ['newline', qr/a\?b: /], ['deep', qr/folders lie more than 32 deep/], ['large', qr/more than 536870912 bytes/],
 	     ['fails', qr/npm ended with status 3/]) {
@@ -273,7 +273,7 @@ SKIP: {
 	is((stat "$dir/site-packages/ours")[2] & 0777, 0755, '...what all may read');
 	$r = build($dir);
 	is($r->{status}, 0, 'so does root, what a user has') or diag($r->{err});
-	is((stat "$dir/site-packages/ours")[4], $NOBODY, '...and it stays the user\'s');
+	is((stat "$dir/site-packages/ours")[4], $NOBODY, 'a package built by root stays the user\'s');
 	chmod 0700, $cli->{root};
 	is(build($dir)->{status}, 0, '...where that user finds no way, too');
 	chmod 0755, $cli->{root};
@@ -281,7 +281,7 @@ SKIP: {
 	system("chown $NOBODY:$NOBODY $dir");
 	is_deeply([map { $cli->run(['template', 'build', $dir, @index], user => $NOBODY)->{status} } 1 .. 2], [0, 0],
 	   'a user builds where nothing can be put beside the package, and again');
-	is(files($dir) =~ /ours/ ? clean() : 'nothing', '', '...and leaves nothing else in it');
+	is(files($dir) =~ /ours/ ? clean() : 'nothing', '', 'a build without a writable parent leaves nothing else');
 	compile('lib/deny.c', "$cli->{root}/deny", '-lseccomp');
 	my $out = `$cli->{root}/deny userns -- $BUILD/paddock template build $dir 2>&1`;
 

@@ -46,7 +46,7 @@ sub finds {
 
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is($r->{err}, join('', map { "$name/$_\n" } @want), $what);
-	is("$r->{status} $json->{status}", $errors ? '1 1' : '0 0', '  and ends so');
+	is("$r->{status} $json->{status}", $errors ? '1 1' : '0 0', "$what: the exit status");
 	is(join('', map {
 		my $at = join ':', $_->{file} // (), $_->{line} // (), $_->{column} // ();
 
@@ -155,7 +155,7 @@ finds('sh', 'one that is not executable', 'template.json:2:42: error: main is no
 	$elf =~ s/\Q$loader\E/$musl/;
 	package_of(musl => '', main => substr $elf, 0, 65536);
 	like(check('musl')->{err}, qr{^musl/main: error: this program was linked for the loader \Q$musl\E, which is not there \(\Q$loader\E is\); linked statically it needs none$}m,
-	     'whose loader is not there');
+	     'a program whose loader is not there');
 }
 
 # ---- schemas ----
@@ -244,9 +244,9 @@ for my $name (qw(good syntax bsh)) {
 
 	is($r->{out}, "good 1.0.0 is good\n", 'of several those that are good');
 	is($r->{err}, "many/bsh/main:1:1: error: the interpreter /bin/bsh of the #! line is not there; did you mean /bin/sh?\n" .
-	   "many/syntax/main.lua:2: error: Lua cannot compile this: unexpected symbol near '='\n", 'and the faults of the others');
-	is($r->{status}, 1, 'which is the status');
-	is(json_to(check('many', '--json')->{out})->{templates}[0], 'good 1.0.0', 'and in JSON');
+	   "many/syntax/main.lua:2: error: Lua cannot compile this: unexpected symbol near '='\n", 'the faults of the other packages are told');
+	is($r->{status}, 1, 'the status is that of the bad packages');
+	is(json_to(check('many', '--json')->{out})->{templates}[0], 'good 1.0.0', 'the good packages are in the JSON');
 	my $whole = check("$many/");
 	like($whole->{err}, qr{^\Q$many\E/bsh/main:1:1: }, 'paths are as the folder was called');
 	$r = $cli->run(['template', 'check', '.'], cwd => "$many/syntax");
@@ -294,7 +294,7 @@ for (['run', 'all'], ['template', 'show', 'all']) {
 	rename "$cli->{here}/evil", "$cli->{here}/evil\xff" or die $!;
 	$r = check("evil\xff", '--json');
 	ok(eval { json_to($r->{out}) }, 'also of a folder whose name is no text');
-	is($r->{status}, 1, 'whose code is compiled as well');
+	is($r->{status}, 1, 'a package with a folder\'s name that is no text fails');
 }
 {
 	my $from = time;
@@ -304,7 +304,7 @@ for (['run', 'all'], ['template', 'show', 'all']) {
 	my $r = check('flood');
 	is($r->{status}, 0, 'a flood of warnings');
 	is(scalar(() = $r->{err} =~ /: warning: /g), 100, '  of which some are shown');
-	like($r->{err}, qr/^paddock: flood: there is more than this, which is shown once some of it is mended$/m, '  and that there are more');
+	like($r->{err}, qr/^paddock: flood: there is more than this, which is shown once some of it is mended$/m, '  a flood of warnings ends with a line on the rest');
 	cmp_ok(time - $from, '<', 60, '  in no time');
 	package_of(fifo => '');
 	unlink "$cli->{here}/fifo/main.lua";
@@ -312,11 +312,11 @@ for (['run', 'all'], ['template', 'show', 'all']) {
 	POSIX::mkfifo("$cli->{here}/fifo/a", 0644) or die "mkfifo: $!";
 	$r = check('fifo');
 	is($r->{status}, 1, 'a FIFO is not waited for');
-	like($r->{err}, qr{main\.lua is a FIFO, but must be a plain file}, '  and told');
+	like($r->{err}, qr{main\.lua is a FIFO, but must be a plain file}, '  a FIFO is told');
 	package_of(linked => '');
 	unlink "$cli->{here}/linked/main.lua";
 	symlink '/etc/passwd', "$cli->{here}/linked/main.lua" or die $!;
-	like(check('linked')->{err}, qr{main\.lua is a symbolic link}, 'nor a link followed');
+	like(check('linked')->{err}, qr{main\.lua is a symbolic link}, 'a symbolic link is not followed');
 }
 
 # ---- what ships, what is made, and what the manuals show ----
@@ -325,7 +325,7 @@ for my $folder ('etc/templates', 'etc/selftest', "$BUILD/templates") {
 	my $r = check($folder =~ m{^/} ? $folder : "$TOP/$folder");
 
 	is($r->{err}, '', "$folder: nothing wrong");
-	is($r->{status}, 0, '  and good');
+	is($r->{status}, 0, "$folder: the status is 0");
 	like($r->{out}, qr/ is good$/m, '  each');
 }
 $cli->run(['template', 'new', 'fresh']);
@@ -350,7 +350,7 @@ sub blocks { # of a Markdown file, by language
 	($test) = grep { /^\{"inputs"/ } @literal;
 	s/\\e/\\/g for $code, $test;
 	finds(package_of(manual => '', 'main.lua' => $code, 'tests/a.json' => $test), 'what paddock-template(5) shows');
-	ok((!grep { !eval { json_to($_) } } split /\n/, $lines), 'and its lines of JSON are JSON');
+	ok((!grep { !eval { json_to($_) } } split /\n/, $lines), 'the lines of JSON in paddock-template(5) are JSON');
 }
 is(join(' ', glob "$cli->{root}/paddock-test-*"), '', 'nothing is left behind');
 done_testing();

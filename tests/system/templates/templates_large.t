@@ -156,7 +156,7 @@ cmp_ok($view->{metrics}{maxRssBytes}, '<', $MEMORY,
        'in less memory than its manifest asks for');
 same_json($r->{$_}, $want{$_}, "log_digest counts what was written: $_")
     for sort keys %want;
-same_json([sort keys %$r], [sort keys %want], 'and tells no more');
+same_json([sort keys %$r], [sort keys %want], 'log_digest has no other members');
 
 # ---- check_records ----
 

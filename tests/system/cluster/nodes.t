@@ -113,7 +113,7 @@ for my $how ('stopped', 'cut off') {
 	link_up($_) for $one, $two;
 	interrupted($a->ended($mine), 'when the database was away from all for longer, runs are interrupted');
 	interrupted($b->ended($theirs), 'by each node its own');
-	serves($_, 'and each serves again') for $a, $b;
+	serves($_, 'a node serves again after the database came back') for $a, $b;
 	unlike($_->log_text, qr/taken_for_dead/, 'nobody was taken for dead') for $one, $two;
 	$_->stop('both stop') for $one, $two;
 }
@@ -128,16 +128,16 @@ for my $how ('stopped', 'cut off') {
 		$row{$one->{name}}{running} });
 	is(scalar keys %row, 2, 'operators see all nodes, by name');
 	is($row{$two->{name}}{running}, 0, 'what each runs');
-	is($_->get($run)->{node}, $one->{name}, 'and which of them has a run') for $a, $b;
+	is($_->get($run)->{node}, $one->{name}, 'the view of a run names the node') for $a, $b;
 	my $listed = sub { my ($s, %f) = @_; return {map { $_->{runId} => $_->{node} } @{$s->tool(list_task_runs => {%f})->{view}{runs}}} };
 	my $done = $a->run_sync(nap => {ms => 1, n => 1})->{runId};
 	for my $f ({}, {status => 'running'}, {templateId => 'doze'}) {
 		is($listed->($_, %$f)->{$run}, $one->{name}, '  also in a list' . (%$f ? " by @{[keys %$f]}" : '')) for $a, $b;
 	}
-	is($listed->($b)->{$done}, $one->{name}, '  and which ran what has ended');
+	is($listed->($b)->{$done}, $one->{name}, '  the list names the node of an ended run');
 	my $ps = sub { return join '', `$build/paddock ps @_ --socket $two->{socket} 2>&1` };
 	like($ps->(), qr/\ARUN .* NODE\s*\n\Q$run\E .* \Q$one->{name}\E\s*\n\z/, '  as ps shows');
-	ok($row{$two->{name}}{self} && !$row{$one->{name}}{self}, 'and which they ask');
+	ok($row{$two->{name}}{self} && !$row{$one->{name}}{self}, 'operators see which node answers');
 	if (as_root()) {
 		chmod 0777, $two->{socket};
 		chmod 0755, $two->{root};
@@ -145,7 +145,7 @@ for my $how ('stopped', 'cut off') {
 
 		like($other->call('paddock/nodes')->{error}{message}, qr/told to root/, 'nobody else does');
 		my ($theirs) = $other->run_async('doze');
-		is($other->get($theirs)->{node}, undef, '  nor which node a run is at');
+		is($other->get($theirs)->{node}, undef, '  other users do not see the node of a run');
 		is($listed->($other)->{$theirs}, undef, '  by a list either');
 		$other->tool(cancel_task_run => {runId => $theirs});
 		$other->ended($theirs);
@@ -158,8 +158,8 @@ for my $how ('stopped', 'cut off') {
 		$is{$one->{name}} });
 	ok($is{$one->{name}} && !$is{$two->{name}}, 'one that drains says so, and it alone');
 	$b->tool(cancel_task_run => {runId => $run});
-	is($b->ended($run)->{status}, 'canceled', '  and its run is cancelled there');
-	$_->stop('they stop') for $one, $two;
+	is($b->ended($run)->{status}, 'canceled', '  a run of a draining node is cancelled from another');
+	$_->stop('both nodes stop') for $one, $two;
 }
 
 # ---- clocks ----
@@ -184,13 +184,13 @@ SKIP: {
 		cmp_ok(abs($v->{createdAt} / 1000 - time), '<', 60, '  made when it was');
 	}
 	my $since = sub { return $c[0]->tool(list_task_runs => {status => 'running', since => int(1000 * (time + $_[0]))})->{view}{total} };
-	is($since->(-60) - $since->(30), 3, 'and their ids are of that time, too');
+	is($since->(-60) - $since->(30), 3, 'ids of runs are of the right time');
 	for my $n (0 .. 2) {
 		my $at = $c[($n + 2) % 3];
 		$at->tool(cancel_task_run => {runId => $runs[$n]});
 		is($at->ended($runs[$n])->{status}, 'canceled', "node $n ends its run for another");
 	}
 	unlike($_->log_text, qr/taken_for_dead|lease=over|interrupted=[1-9]/, 'nobody was taken for dead') for @nodes;
-	$_->stop('they stop') for @nodes;
+	$_->stop('all three nodes stop') for @nodes;
 }
 done_testing();

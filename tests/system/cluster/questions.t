@@ -52,15 +52,15 @@ sub over {
 
 	is($v->{status}, 'input_required', 'what a run of another node asks is shown here');
 	is($v->{inputRequests}{who}{method}, 'elicitation/create', '  by its key');
-	is($v->{inputRequests}{who}{params}{message}, 'who?', '  and its words');
+	is($v->{inputRequests}{who}{params}{message}, 'who?', '  the question of a remote run has the message');
 	same_json($v->{inputRequests}, asked($c, $task)->{inputRequests}, '  as its own node shows it');
 	my %other = (extensions => $can{extensions}, sampling => {});
-	is(get($d, $task, \%other)->{status}, 'working', '  and to nobody who could not answer it');
+	is(get($d, $task, \%other)->{status}, 'working', '  a client that cannot answer sees no question');
 	ok(!update($d, $task, nobody => name('x'))->{error}, 'an answer to nothing is passed over');
 	ok(!update($d, $task, who => name('ada'))->{error}, 'an answer is taken here');
-	is(over($d, $task)->{result}{structuredContent}{hello}, 'ada', '  and reaches the run');
+	is(over($d, $task)->{result}{structuredContent}{hello}, 'ada', '  the answer reaches the remote run');
 	ok(!update($d, $task, who => name('bob'))->{error}, 'one that comes late is passed over');
-	is(over($c, $task)->{result}{structuredContent}{hello}, 'ada', '  and changes nothing');
+	is(over($c, $task)->{result}{structuredContent}{hello}, 'ada', '  a late answer changes nothing');
 }
 {
 	my $task = ext_task($c, 'asks_twice', {}, \%can);
@@ -93,12 +93,12 @@ sub over {
 	my $run = $a->run_async('doze');
 
 	is($b->saying($run, 'dozing')->{message}, 'dozing', "another node's run is viewed here, with its progress");
-	is($b->tool('list_task_runs')->{view}{runs}[0]{runId}, $run, '  and listed');
+	is($b->tool('list_task_runs')->{view}{runs}[0]{runId}, $run, '  a remote run is listed');
 	ok(until_true('its log', sub {
 		my $r = $b->call('resources/read', {uri => "paddock://runs/$run/log"})->{result};
-		($r->{contents}[0]{text} // '') =~ /I lie down/ }), '  its log is read');
+		($r->{contents}[0]{text} // '') =~ /I lie down/ }), '  the log of a remote run is read');
 	$b->tool(cancel_task_run => {runId => $run});
-	is($_->ended($run)->{status}, 'canceled', 'and it is ended from here') for $a, $b;
+	is($_->ended($run)->{status}, 'canceled', 'a remote run is cancelled') for $a, $b;
 	my $done = $a->run_sync(echo => {n => 1});
 	same_json($b->get_less_node($done->{runId}), $done, 'what has ended reads the same');
 }
@@ -108,7 +108,7 @@ sub over {
 
 	is($b->call('tasks/get', {taskId => $task})->{result}{status}, 'working', 'a task of 2025-11-25 is seen here');
 	$a->call('tasks/cancel', {taskId => $task});
-	is($b->answer($waits)->{error}{data}{errorCode}, 'RUN_CANCELED', '  and waited for');
+	is($b->answer($waits)->{error}{data}{errorCode}, 'RUN_CANCELED', '  a remote task of 2025-11-25 is waited for');
 }
 $_->stop('each stops') for @nodes;
 done_testing();

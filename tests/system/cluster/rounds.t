@@ -49,8 +49,8 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	ok($r->{requestState}, 'a run asks');
 	my $back = call($d, 'who', $r->{requestState}, {k => name('Al')});
 	is($back->{structuredContent}{name}, 'Al', 'who comes back to another node is answered there') or diag(json_of($back));
-	used(call($d, 'who', $r->{requestState}, {k => name('Bo')}), '  and is heard once: there');
-	used(call($c, 'who', $r->{requestState}, {k => name('Bo')}), '  and where it runs');
+	used(call($d, 'who', $r->{requestState}, {k => name('Bo')}), '  a used state is refused at the other node');
+	used(call($c, 'who', $r->{requestState}, {k => name('Bo')}), '  a used state is refused at the run\'s node');
 }
 {
 	my $r = call($c, 'twice');
@@ -61,7 +61,7 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	isnt($next->{requestState}, $r->{requestState}, '  with a state of its own');
 	used(call($_->[0], 'twice', $r->{requestState}, {$key => name('No')}), "  the first is used, $_->[1]") for [$d, 'there'], [$c, 'and where it runs'];
 	my $last = call($c, 'twice', $next->{requestState}, {$key => name('Bo')});
-	is($last->{structuredContent}{all}, 'AlBo', '  and that of the second is good where it runs') or diag(json_of($last));
+	is($last->{structuredContent}{all}, 'AlBo', '  the second state is good at the run\'s node') or diag(json_of($last));
 }
 {
 	my $r = call($c, 'twice');
@@ -96,7 +96,7 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 
 	is(scalar(grep { ($_->{error}{data}{reason} // '') eq 'used' } @said), 1, 'of two who come with one state one is heard')
 	    or diag(json_of(\@said));
-	is(scalar(grep { ($_->{result}{requestState}) } @said), 1, '  and asked on');
+	is(scalar(grep { ($_->{result}{requestState}) } @said), 1, '  one of two callers with one state gets the next question');
 }
 {
 	my @said = map { call($_, 'caught', call($c, 'caught')->{requestState}, {k => name('Al')}, {}) } $c, $d;
@@ -130,9 +130,9 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 		grep { $_->{method} eq "notifications/$method" && json_of($_) =~ /$text/ } @{$d->{notes}} }) };
 
 	ok($told->('progress', 'dozing'), 'a run that goes on is waited for there, with its progress');
-	ok($told->('message', 'I lie down'), '  and its log');
+	ok($told->('message', 'I lie down'), '  the log of a remote run comes to the waiting call');
 	$d->notify('notifications/cancelled', {requestId => $id});
-	ok(until_true('its end', sub { view($c, $run)->{status} eq 'canceled' }), '  and a call that is cancelled there ends it');
+	ok(until_true('its end', sub { view($c, $run)->{status} eq 'canceled' }), '  a cancelled call at another node cancels the run');
 }
 {
 	my $state = call($c, 'twice')->{requestState};
@@ -165,7 +165,7 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	$c->notify('notifications/cancelled', {requestId => $same->($c, $two)});
 	is(view($c, $run)->{status}, 'running', 'a run that somebody waits for there is not ended when who waits here goes');
 	$d->notify('notifications/cancelled', {requestId => $there});
-	ok(until_true('its end', sub { view($c, $run)->{status} eq 'canceled' }), '  but when the last one goes');
+	ok(until_true('its end', sub { view($c, $run)->{status} eq 'canceled' }), '  a run ends when the last waiting call is cancelled');
 }
 {
 	my $r = call($c, 'dozes');
@@ -177,7 +177,7 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	like(json_of($d->answer($id)), qr/RUN_INTERRUPTED/, 'when its node dies who waits at another is told so');
 	strays_gone();
 }
-$nodes[1]->stop('it stops');
+$nodes[1]->stop('the second node stops');
 
 # ---- a run that the next server tries again, and that asks until somebody is there ----
 {
@@ -198,7 +198,7 @@ $nodes[1]->stop('it stops');
 	ok($key, 'who comes back with what a server asked that died is asked anew') or diag(json_of($next));
 	my $old = $two->request('tools/call', params('who', $first, {$key => name('No')}));
 	my $said = call($two, 'who', $next->{requestState}, {$key => name('Bo')});
-	is($said->{structuredContent}{name}, 'Bo', '  and heard by what it was asked then alone') or diag(json_of($said));
+	is($said->{structuredContent}{name}, 'Bo', '  the new question of a restarted run takes the answer') or diag(json_of($said));
 	is($two->answer($old)->{result}{structuredContent}{name}, 'Bo', '  as is told to who comes with the first again');
 	is(call($two, 'who', $first, {$key => name('No')})->{structuredContent}{name}, 'Bo', '  also afterwards');
 	used(call($two, 'who', $next->{requestState}, {$key => name('No')}), '  while the second is used');
@@ -216,7 +216,7 @@ $nodes[1]->stop('it stops');
 
 	is($bob->call('tools/call', {name => 'who', arguments => {}, %back})->{error}{data}{reason}, 'other_requestor',
 	    "another's state is no more good there than here");
-	is($two->call('tools/call', {name => 'who', arguments => {}, %back})->{result}{structuredContent}{name}, 'Al', '  and its own is');
+	is($two->call('tools/call', {name => 'who', arguments => {}, %back})->{result}{structuredContent}{name}, 'Al', '  a state is good for the requestor at any node');
 	$state = $one->call('tools/call', {name => 'dozes', arguments => {}})->{result}{requestState};
 	my $run = $one->call('tools/call', {name => 'list_task_runs', arguments => {}})->{result}{structuredContent}{runs}[0]{runId};
 	my $view = sub { $one->call('tools/call', {name => 'get_task_run', arguments => {runId => $run}})->{result}{structuredContent} };

@@ -25,10 +25,10 @@ my $templates = {
 
 	is($r->{protocolVersion}, '2025-11-25', 'initialize is answered');
 	is($c->{last}{status}, 200, 'with 200');
-	is($c->{last}{headers}{'content-type'}, 'application/json', 'and JSON');
+	is($c->{last}{headers}{'content-type'}, 'application/json', 'initialize is answered with JSON');
 	like($c->{session}, qr/^[\x21-\x7e]{22,}$/,
 	     'MCP 37: initialize gives a session id of visible characters');
-	isnt($s->client->greeted->{session}, $c->{session}, 'and each another');
+	isnt($s->client->greeted->{session}, $c->{session}, 'MCP 37: each session has another id');
 	is($c->notify('notifications/initialized'), 202,
 	   'MCP 31: a notification gets 202');
 	is($c->respond(77, {}), 202, 'MCP 31: so does a response');
@@ -47,7 +47,7 @@ my $templates = {
 	is_deeply($r->{view}, {done => true}, 'a longer call');
 	like($c->{last}{headers}{'content-type'}, qr{^text/event-stream},
 	     'is answered by a stream');
-	ok(scalar $c->progress_of('t'), 'which brings progress, too');
+	ok(scalar $c->progress_of('t'), 'the stream of a long call brings progress');
 
 	# a client with several revisions
 	my $task = $c->call('tools/call', {name => 'echo', arguments => {},
@@ -73,7 +73,7 @@ my $templates = {
 	$said = $all->message->{json} while ref $said eq 'HASH';
 	is_deeply([sort map { $_->{id} } @$said], ['a', 'b'],
 		  'with all answers in one message');
-	is($all->message, undef, 'and its end');
+	is($all->message, undef, 'the stream of a batch ends');
 
 	# HTTP/1.0 knows no chunks: a stream ends where the connection does
 	my $plain = $s->connect;
@@ -111,8 +111,8 @@ my $templates = {
 	$conn->message;
 	is($busy->end, 204, 'with a call under way, too');
 	1 while $conn->message || $get->message;
-	ok(!$conn->{cut} && !$get->{cut}, 'its streams end');
-	like($s->fetch(GET => '/readyz')->{body}, qr/"ready"/, 'it is ready');
+	ok(!$conn->{cut} && !$get->{cut}, 'the streams of an ended session end');
+	like($s->fetch(GET => '/readyz')->{body}, qr/"ready"/, 'a server with an ended session is ready');
 	$s->stop(undef, 'QUIT');
 }
 
@@ -132,7 +132,7 @@ my $templates = {
 	$conn->hang_up;
 	$s->log_has(qr/session=\Q@{[substr $idle->{session}, 0, 8]}\E .*why="idle"/);
 	is($idle->call('ping')->{error}{code}, -32600, 'an idle session ends');
-	is($idle->{last}{status}, 404, 'and is unknown');
+	is($idle->{last}{status}, 404, 'an idle session is unknown afterwards');
 	is_deeply($_->call('ping')->{result}, {}, 'one at work does not')
 	    for $listening, $calling;
 	$s->stop(undef, 'QUIT');
@@ -157,15 +157,15 @@ my $templates = {
 		$r->{status} != 200 });
 	is("$r->{status} $r->{json}{error}{code}", '429 -32010',
 	   'a requestor above its rate gets 429');
-	like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, 'and when to come back');
+	like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, 'a 429 says when to come back');
 
 	write_file("$s->{root}/paddock.conf", "[requestor \"bob\"]\n" .
 		   "token_sha256 = " . Http::sha256_hex('u') . "\n");
 	is($s->reload, 'done', 'a requestor is removed');
 	1 while $get->message;
-	ok($get->{done} && !$get->{cut}, 'its streams end');
+	ok($get->{done} && !$get->{cut}, 'the streams of a removed requestor end');
 	is($ada->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response
-	   ->{status}, 401, 'and its token is unknown');
+	   ->{status}, 401, 'the token of a removed requestor is unknown');
 	$s->stop;
 }
 
@@ -177,7 +177,7 @@ sub fails_to_start {
 			  templates => $templates);
 
 	is(($s->wait_exit // -1) >> 8, $status, "$name: exit $status");
-	like($s->log_text, $why, 'and why');
+	like($s->log_text, $why, "$name: the reason");
 }
 fails_to_start('0.0.0.0:0', 78, qr/token_sha256/,
 	       'beyond loopback without a token');
@@ -210,15 +210,15 @@ SKIP: {
 	like($conn->{headers}{'content-type'}, qr{^text/event-stream},
 	     '"stream": "poll" is answered by a stream');
 	my $first = $conn->event;
-	is($first->{data}, '', 'which says where to go on');
-	like($first->{retry}, qr/^\d+$/, 'and when');
-	is($conn->event, undef, 'and ends');
+	is($first->{data}, '', 'a polled stream begins with an event without data');
+	like($first->{retry}, qr/^\d+$/, 'a polled stream says when to come back');
+	is($conn->event, undef, 'a polled stream ends');
 
 	my $again = $c->listen($first->{id});
 
 	is_deeply($again->message->{json}{result}{structuredContent},
 		  {late => true}, 'Last-Event-ID has the answer');
-	is($again->event, undef, 'and ends, too');
+	is($again->event, undef, 'a resumed polled stream ends');
 	$other->hang_up;
 
 	my $old = $s->client;

@@ -80,7 +80,7 @@ sub server {
 
 	same_json($n, {200 => 4096, 429 => 104}, 'a requestor awaits so many answers');
 	is($s->client('bob')->greeted->call('ping')->{result} ? 1 : 0, 1,
-	   'which is no loss of another\'s');
+	   'another requestor\'s ping is answered');
 	$s->stop(undef, 'QUIT');
 }
 # ---- many who wait for a task that asks what they cannot answer ----
@@ -95,11 +95,11 @@ sub server {
 		return $mute->post({jsonrpc => '2.0', id => 10 + $_[0],
 			method => 'tasks/result', params => {taskId => $id}});
 	});
-	is($mute->end, 204, 'their session ends');
+	is($mute->end, 204, 'the session of abandoned waits ends');
 	my @stat = split ' ', read_file("/proc/$s->{pid}/stat") =~ s/^.*\) //sr;
 	my $ticks = $stat[11] + $stat[12];
 	cmp_ok($ticks / POSIX::sysconf(&POSIX::_SC_CLK_TCK), '<', 10,
-	       'and each of 2,000 waits costs the server little');
+	       '2,000 abandoned waits cost the server less than 10 s of CPU time');
 	my $wait = $maker->post({jsonrpc => '2.0', id => 5, method => 'tasks/result',
 				 params => {taskId => $id}});
 	my %asked;

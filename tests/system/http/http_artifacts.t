@@ -38,17 +38,17 @@ is($r->{headers}{location}, "/artifacts/$id", '…there');
 is("$r->{json}{name} $r->{json}{mimeType} $r->{json}{bytes}", "gr\x{fc}n 1.png image/png 256", '…as what it is');
 is($r->{json}{sha256}, sha256_hex($bytes), '…with its digest');
 $r = get($id);
-is($r->{body}, $bytes, 'it comes back');
+is($r->{body}, $bytes, 'the bytes of an artifact come back');
 is($r->{headers}{'content-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, '…with its digest');
 is($r->{headers}{'content-disposition'}, "attachment; filename*=UTF-8''gr%C3%BCn%201.png", '…to be kept under its name');
-is("$r->{headers}{'content-type'} $r->{headers}{'x-content-type-options'} $r->{headers}{'content-security-policy'}", 'image/png nosniff sandbox', '…and not to be opened');
+is("$r->{headers}{'content-type'} $r->{headers}{'x-content-type-options'} $r->{headers}{'content-security-policy'}", 'image/png nosniff sandbox', 'an artifact is not to be opened by a browser');
 my $conn = $s->connect;
 
 $conn->request('HEAD', "/artifacts/$id", \%ADA);
 is($conn->head . " $conn->{headers}{'content-length'}", '200 256', 'HEAD tells of it');
 $conn->request('GET', "/artifacts/$id", \%ADA);
 is($conn->head, 200, '…alone: what comes next is the next answer');
-is($conn->body, $bytes, '…which has a body');
+is($conn->body, $bytes, 'a GET after a HEAD has a body');
 $conn->hang_up;
 my $edges = put('x', {}, '/artifacts?name=azAZ09.-_%60%7B%40%5B%3A')->{json}{artifactId};
 
@@ -64,9 +64,9 @@ for (['bytes=0-0', 0, 0], ['bytes=250-', 250, 255], ['bytes=-3', 253, 255], ['by
 
 	$r = get($id, {%ADA, Range => $range});
 	is("$r->{status} $r->{headers}{'content-range'}", "206 bytes $from-$to/256", "$range: 206");
-	is($r->{body}, substr($bytes, $from, $to - $from + 1), '…and those bytes');
+	is($r->{body}, substr($bytes, $from, $to - $from + 1), "$range: the bytes");
 	is($r->{headers}{'repr-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, '…with the digest of the whole, as such');
-	is($r->{headers}{'content-digest'}, undef, '…and none of its own');
+	is($r->{headers}{'content-digest'}, undef, "$range: no Content-Digest");
 }
 for (['bytes=256-'], ['bytes=-0'], ['bytes=0-', $empty->{artifactId}, 0]) {
 	my ($range, $of, $size) = @$_;
@@ -94,7 +94,7 @@ $conn->put("0\r\n\r\n");
 $r = $conn->response;
 is($r->{json}{sha256}, sha256_hex($large), 'in chunks of any size');
 $conn->request('GET', $r->{headers}{location}, \%ADA);
-is(sha256_hex($conn->response->{body}), sha256_hex($large), '…and back, by the same connection');
+is(sha256_hex($conn->response->{body}), sha256_hex($large), 'a file put in chunks comes back on the same connection');
 {
 	my $half = $s->connect;
 
@@ -105,7 +105,7 @@ is(sha256_hex($conn->response->{body}), sha256_hex($large), '…and back, by the
 $conn->request('PUT', '/artifacts', {%ADA, Expect => '100-continue', 'Content-Length' => 2});
 like($conn->up_to(qr/\r\n\r\n/), qr{^HTTP/1.1 100 Continue\r\n}, 'who asks first is told to go on');
 $conn->put('hi');
-is($conn->response->{status}, 201, '…and does');
+is($conn->response->{status}, 201, 'a PUT after 100 Continue is kept');
 
 # ---- whose ----
 is_deeply([@{get($id, \%BOB)}{qw(status body)}], [404, get('art_' . 'a' x 26, \%BOB)->{body} =~ s/art_a{26}/$id/r], "another's is unknown");
@@ -115,7 +115,7 @@ is($ada->run_sync(takes => {f => {'$artifact' => $id}})->{result}{n}, 256, 'a ru
 my @said = map { $bob->run(takes => {f => {'$artifact' => $_}}, mode => 'sync')->{view} } $id, 'art_' . 'a' x 26;
 
 is($said[0]{errorCode}, 'ARTIFACT_NOT_FOUND', "a run of another's is not");
-is(json_of($said[0]) =~ s/\Q$id\E/ID/gr, json_of($said[1]) =~ s/art_a{26}/ID/gr, '…and hears what it does of any id');
+is(json_of($said[0]) =~ s/\Q$id\E/ID/gr, json_of($said[1]) =~ s/art_a{26}/ID/gr, 'another\'s artifact is refused in the same words as an unknown one');
 is(get($_)->{status}, 404, "$_ is none") for '', '.', '..%2f..%2fpaddock.db', "$id/..", "$id/", uc $id;
 
 # ---- many at once, which nobody reads ----
@@ -125,7 +125,7 @@ is(get($_)->{status}, 404, "$_ is none") for '', '.', '..%2f..%2fpaddock.db', "$
 	my @refused = grep { $_->head == 429 } @heads;
 
 	is(@refused, 1, 'of 17 files that nobody reads 16 are sent');
-	like($refused[0]->body, qr/16 artifacts are being sent to you/, '…and the other is told to wait');
+	like($refused[0]->body, qr/16 artifacts are being sent to you/, 'the 17th file is refused with the reason');
 	is($s->fetch('GET', '/artifacts/' . put('x', \%BOB)->{json}{artifactId}, \%BOB)->{status}, 200, '…while somebody else gets what he asks for');
 	$_->hang_up for @heads;
 	until_true('room again', sub { get($big, {%ADA, Range => 'bytes=0-0'})->{status} == 206 });
@@ -151,7 +151,7 @@ is($conn->head, 411, 'no length: 411');
 $conn->hang_up;
 $r = put('x', {%CAP, 'Content-Length' => 2 << 20, Expect => '100-continue'});
 is("$r->{status} $r->{continued}", '413 0', 'who asks first is spared the body');
-like($r->{json}{error}{message}, qr/artifact_bytes in \[requestor "cap"\]/, '…and told who can raise it');
+like($r->{json}{error}{message}, qr/artifact_bytes in \[requestor "cap"\]/, 'the refusal of a large file says who can raise the limit');
 is($r->{json}{error}{data}{errorCode}, 'RESOURCE_LIMIT', '…with a code for programs');
 $r = $s->fetch('POST', '/artifacts', \%ADA, 'x');
 is("$r->{headers}{allow}: $r->{json}{error}{message}", 'PUT: the request has another method; /artifacts takes PUT', 'who sends a file by POST is told of PUT');
@@ -163,8 +163,8 @@ $conn->request('PUT', '/artifacts', {%CAP, 'Transfer-Encoding' => 'chunked'});
 $conn->put("10000\r\n" . 'x' x 65536 . "\r\n") or last for 1 .. 40;
 is($conn->head, 413, 'chunks beyond what it may keep are refused as they come');
 $conn->body;
-is($conn->rest, '', '…and nothing follows');
-ok($conn->{eof}, '…but the end of the connection, for the others come as well');
+is($conn->rest, '', 'no answer follows the refusal of chunks');
+ok($conn->{eof}, 'the connection ends after the refusal of chunks');
 $conn->hang_up;
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 4, %{digest_of_bytes('other')}}, 'evil');
@@ -203,7 +203,7 @@ for (['PUT', '/artifacts', \%EVE, 'x'], ['GET', '/artifacts/art_none', \%EVE], [
 		$keep[0]->response if $_ != 1;
 		$status{$keep[1]->response->{status}}++;
 	}
-	is(join(' ', grep { !/\A(?:200|404|410)\z/ } sort keys %status), '', '…and is there or is not, for who asks meanwhile');
+	is(join(' ', grep { !/\A(?:200|404|410)\z/ } sort keys %status), '', 'a GET beside a DELETE gives the file or none');
 }
 SKIP: {
 	skip('the bytes are in the database', 1) if on_postgres();
@@ -224,7 +224,7 @@ SKIP: {
 	is($conn->head, 200, 'a long one begins to come');
 	truncate $path, 100 or die "$path: $!";
 	cmp_ok(length $conn->rest, '<', 24 << 20, '…not as a whole, when somebody cuts it');
-	ok($conn->{eof}, '…which the connection says, that closes');
+	ok($conn->{eof}, 'the connection of a file cut short closes');
 	$conn->hang_up;
 	$s->fetch('DELETE', "/artifacts/$long", \%ADA);
 }
@@ -249,10 +249,10 @@ my $gone = put('to go', {%BOB})->{json}{artifactId};
 my $made = $ada->run_sync('makes')->{artifacts}[0]{artifactId};
 
 is_deeply([@{$s->fetch('DELETE', "/artifacts/$gone", \%ADA)}{qw(status body)}], [404, $s->fetch('DELETE', '/artifacts/art_' . 'a' x 26, \%ADA)->{body} =~ s/art_a{26}/$gone/r], "another's cannot be deleted, and is unknown");
-is($s->fetch('DELETE', "/artifacts/$gone")->{status}, 401, 'nor by nobody');
-is(get($gone, \%BOB)->{body}, 'to go', '…and stays');
+is($s->fetch('DELETE', "/artifacts/$gone")->{status}, 401, 'a DELETE without a token is refused');
+is(get($gone, \%BOB)->{body}, 'to go', 'an artifact that another tried to delete stays');
 is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 204, 'one\'s own is deleted');
-is(get($gone, \%BOB)->{status}, 404, '…and gone');
+is(get($gone, \%BOB)->{status}, 404, 'a deleted artifact is gone');
 ok(!-e "$s->{state}/artifacts/$gone", '…with its folder');
 is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 404, '…for good');
 is($s->fetch('DELETE', "/artifacts/$_", \%ADA)->{status}, 404, "$_ is none") for '', '..%2fx', "$id/";
@@ -273,10 +273,10 @@ SKIP: {
 	until_true("the run", sub { json_of($ada->get($run)) =~ m{"here"} });
 	is($s->fetch('DELETE', "/artifacts/$held", \%ADA)->{status}, 204, 'what a run has is deleted');
 	like(get($held)->{status}, qr/\A(?:404|410)\z/, '…so that nobody is given it');
-	is($kept->(), $before, '…and counts as long as the run has it');
+	is($kept->(), $before, 'a deleted artifact counts while a run has the file');
 	ok(-e $path, '…for its bytes are on the disk');
 	$ada->tool(cancel_task_run => {runId => $run});
-	ok(until_true('bytes given back', sub { $kept->() == $before - 700_000 && !-e $path }), '…and not when that has ended');
+	ok(until_true('bytes given back', sub { $kept->() == $before - 700_000 && !-e $path }), 'a deleted artifact counts no more when the run has ended');
 }
 
 # ---- in the middle ----
@@ -287,13 +287,13 @@ is(put('x', {%BOB})->{status}, 429, 'are all that one may have');
 is(put('x')->{status}, 201, 'another has its own');
 $_->hang_up for @open;
 ok(until_true('no file', sub { tmp() eq '' }), 'those whose clients go leave nothing');
-is(until_true('room again', sub { my $got = put('x', {%BOB})->{status}; $got == 201 && $got }), 201, 'and there is room again');
+is(until_true('room again', sub { my $got = put('x', {%BOB})->{status}; $got == 201 && $got }), 201, 'aborted uploads give their room back');
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%BOB, 'Transfer-Encoding' => 'chunked'});
 $conn->put(sprintf "%x\r\n%s\r\n", 300_000, 'x' x 300_000);
 ok(until_true('a file', sub { tmp() ne '' }), 'one of unknown length is on its way');
 $conn->hang_up;
-ok(until_true('no file', sub { tmp() eq '' }), '…and leaves nothing when its client goes');
+ok(until_true('no file', sub { tmp() eq '' }), 'an aborted upload of unknown length leaves no file');
 ok(until_true('bytes given back', sub {
 	my $usage = $s->modern('bob')->call('tools/call', {name => 'get_runtime_profile', arguments => {}})->{result}{structuredContent}{usage};
 	return defined $usage->{artifactBytes} && $usage->{artifactBytes} < 300_000;
@@ -308,6 +308,6 @@ delete $s->{pid};
 $s = $s->again(tokens => undef, args => []);
 $s->ready;
 ok(until_true('no file', sub { tmp() eq '' }), 'the next one removes it');
-is(get($id)->{body}, $bytes, 'and has what was kept');
+is(get($id)->{body}, $bytes, 'kept artifacts outlive kill -9');
 $s->stop;
 done_testing();

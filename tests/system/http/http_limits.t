@@ -75,10 +75,10 @@ sub is_there {
 		       $c->request('POST', '/mcp', $ada->headers('Content-Length' => 100)); $c } 1 .. 1900;
 	my $last = $up[-1]->response;
 	is($last->{status}, 429, 'one requestor does not get all connections');
-	like($last->{body}, qr/of yours are open, and of the 2048/, 'and hears of its own alone');
+	like($last->{body}, qr/of yours are open, and of the 2048/, 'the refusal of a connection tells of the own ones alone');
 	ok(is_there($bob), 'another is served');
 	$upload->put(substr $ping, 5);
-	is($upload->response->{status}, 200, 'and an upload that had begun goes on');
+	is($upload->response->{status}, 200, 'an upload that had begun goes on');
 	$_->end for $ada, $bob;
 }
 
@@ -91,19 +91,19 @@ sub is_there {
 
 	is(scalar(grep { $_->{status} == 200 } @streams), $STREAMS,
 	   'a requestor may have many streams');
-	is($all[$STREAMS]->listen->{status}, 429, 'but not any number');
-	is($bob->listen->{status}, 200, 'which is no other requestor\'s loss');
+	is($all[$STREAMS]->listen->{status}, 429, 'one stream above the limit is refused');
+	is($bob->listen->{status}, 200, 'another requestor may have a stream');
 	my $r = $s->fetch(POST => '/mcp', $all[0]->headers,
 			  '{"jsonrpc":"2.0","id":3,"method":"tools/call",' .
 			  '"params":{"name":"echo"}}');
-	is($r->{status}, 429, 'nor has it another call by then');
+	is($r->{status}, 429, 'a call above the limit of streams is refused');
 	ok($r->{headers}{'retry-after'} > 0, 'until later');
 
 	ok(is_there($all[$_]), 'each of its sessions is there') for 0, $EACH - 1;
 	my $oldest = $STREAMS + 1; # of those that have no stream
 	my $more = another('ada');
 
-	ok($more->{session}, 'it may have one more session');
+	ok($more->{session}, 'a requestor may have one more session');
 	ok(!is_there($all[$oldest]), 'for which the longest idle one ends');
 	ok(is_there($bob), 'of its own: no other requestor\'s');
 	$_->hang_up for @streams;

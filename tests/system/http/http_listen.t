@@ -59,7 +59,7 @@ my ($number) = listening($one, {promptsListChanged => true, resourcesListChanged
 
 reload();
 same_json(methods($conn, 2), ['resources/updated', 'tools/list_changed'], 'MCP26 7: each stream has what its request asked for');
-same_json(methods($number, 2), ['prompts/list_changed', 'resources/list_changed'], 'and nothing else');
+same_json(methods($number, 2), ['prompts/list_changed', 'resources/list_changed'], 'MCP26 7: a stream has nothing that the request did not ask for');
 same_json($same->message->{json}, {jsonrpc => '2.0', method => 'notifications/prompts/list_changed',
 	  params => {_meta => {$SUBSCRIPTION => 'mine'}}}, 'MCP26 7: one id of two clients, each its own');
 my $old = $s->client('one')->greeted;
@@ -75,7 +75,7 @@ my $r = ask($one, {})->response;
 
 same_json([$r->{status}, $r->{json}{error}{code}, $r->{json}{error}{data}{limit}], [429, 429, 'max_listen_streams'],
 	  'MCP26 7: one too many is told to come later');
-like($r->{headers}{'retry-after'}, qr/^\d+$/, 'and when');
+like($r->{headers}{'retry-after'}, qr/^\d+$/, 'MCP26 7: the refusal of a stream says when to come back');
 is((listening($two, {}))[1]{method}, 'notifications/subscriptions/acknowledged', 'others have their own');
 $more[0]->hang_up;
 my $again;
@@ -126,12 +126,12 @@ for (['mine', $conn], ['mine', $same], [7, $number]) {
 
 	same_json([@$last{qw(id method)}, $last->{result}{resultType}, $last->{result}{_meta}{$SUBSCRIPTION}],
 		  [$id, undef, 'complete', $id], 'MCP26 7: the end of the server is the answer');
-	ok(!defined $stream->message, 'and the last that is said');
+	ok(!defined $stream->message, 'MCP26 7: the answer is the last message of a stream');
 }
 do { $awake = $napping->message->{json} } until ($awake->{params}{status} // 'completed') eq 'completed';
 same_json($awake->{params}{result}{structuredContent}, {slept => true},
 	  'MCP26 7: what goes on until then is told of before, and its end with its result');
-same_json($napping->message->{json}{id}, 'nap', 'and then its stream ends as well');
+same_json($napping->message->{json}{id}, 'nap', 'MCP26 7: the stream of a task ends with the server');
 ok(!defined $napping->message, 'with nothing after it');
 $s->wait_exit;
 done_testing;

@@ -45,7 +45,7 @@ sub until_ended {
 	my %h = ('Mcp-Session-Id' => 'f' x 40, 'Last-Event-ID' => '1-1');
 	$r = $c->post_request('tools/list', {}, 7, %h)->response;
 	is($r->{status}, 200, 'MCP26 11: Mcp-Session-Id and Last-Event-ID are ignored');
-	is_deeply($r->{json}{id}, 7, 'and it has its id');
+	is_deeply($r->{json}{id}, 7, 'MCP26 11: an answer beside old headers has the id');
 	$r = $c->post_request('tools/call', {name => 'echo', arguments => {b => 2}}, 'seven',
 			      'Mcp-Name' => '=?base64?ZWNobw==?=')->response;
 	is_deeply($r->{json}{result}{structuredContent}, {b => 2}, 'MCP26 12: a name in base64');
@@ -56,7 +56,7 @@ sub until_ended {
 	my @told = map { $_->{params}{progress} } $c->progress_of('t');
 	is(join(' ', @told) =~ s/ 2 / /r, '1 3', # the middle one is left out where they come fast
 	   'MCP26 2: progress comes on the stream of its request');
-	like($head{'content-type'}, qr{^text/event-stream}, 'which is one then');
+	like($head{'content-type'}, qr{^text/event-stream}, 'MCP26 2: a call with progress is a stream');
 	is($head{'x-accel-buffering'}, 'no', 'MCP26 11: that no proxy is to hold up');
 	my $conn = $c->route($c->ask(nap => {}));
 	$conn->head;
@@ -67,11 +67,11 @@ sub until_ended {
 	}
 	cmp_ok($comments, '>=', 2, 'MCP26 11: a stream that has nothing to say is kept alive by comments');
 	is_deeply([sort keys %$last], ['data', 'json'], 'MCP26 11: its event has no id, and nobody is told to come back');
-	is_deeply($last->{json}{result}{structuredContent}, {done => true}, 'and is the answer');
+	is_deeply($last->{json}{result}{structuredContent}, {done => true}, 'MCP26 11: the last event is the answer');
 	$conn->request('GET', '/mcp', $c->headers(Accept => 'text/event-stream', 'MCP-Protocol-Version' => '2026-07-28'));
 	is($conn->response->{status}, 400, 'a GET is for sessions, as it was');
 	$conn->request('DELETE', '/mcp', $c->headers('MCP-Protocol-Version' => '2026-07-28'));
-	is($conn->response->{status}, 400, 'and a DELETE');
+	is($conn->response->{status}, 400, 'a DELETE with 2026-07-28 is refused');
 }
 
 # ---- the ladder ----
@@ -216,7 +216,7 @@ sub until_ended {
 	$pipe->head;
 	is($pipe->message->{json}{id}, 2, 'the second, a stream');
 	1 while $pipe->more;
-	is($pipe->response->{json}{id}, 3, 'and then the third');
+	is($pipe->response->{json}{id}, 3, 'the third of several requests at once is answered third');
 }
 
 # ---- who goes ----
@@ -252,7 +252,7 @@ sub until_ended {
 	is(until_ended('quiet', 5), join(' ', ('canceled') x 5), 'MCP26 8: those that wait for their turn, too');
 	$_->hang_up for @run;
 	is(until_ended('quiet', 9), join(' ', ('canceled') x 9), 'MCP26 8: and then those that run');
-	is(scalar(() = $s->log_text =~ /template=quiet .*started=yes/g), 5, 'which never begin');
+	is(scalar(() = $s->log_text =~ /template=quiet .*started=yes/g), 5, 'MCP26 8: runs cancelled in the queue never begin');
 	my $r = $c->run('quiet', {}, mode => 'async');
 	like($r->{view}{status} // json_of($r), qr/queued|running/, 'what has its answer');
 	is($c->tool(cancel_task_run => {runId => $r->{view}{runId}})->{isError} // 0, 0, 'goes on until somebody ends it');
@@ -308,7 +308,7 @@ $s = Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u', eve 
 		$r->{status} != 200 });
 	is_deeply([$r->{status}, $r->{json}{error}{code}, $r->{json}{id}], [429, 429, 3],
 		  'MCP26 5: who asks too often gets 429 of both kinds');
-	like($r->{headers}{'retry-after'}, qr/^[1-9]\d*\z/, 'and when to come back');
+	like($r->{headers}{'retry-after'}, qr/^[1-9]\d*\z/, 'MCP26 5: a 429 says when to come back');
 	until_true('too many bad ones', sub {
 		$r = $eve->post_request('tools/list', {}, 4, 'Mcp-Method' => undef)->response;
 		$r->{status} != 400 });
@@ -341,13 +341,13 @@ $s = Http->new(templates => \%templates, tokens => {ada => 't', bob => 'u', eve 
 	$s->write_config("[requestor \"bob\"]\ntoken_sha256 = " . Http::sha256_hex('u') . "\n");
 	is($s->reload, 'done', 'a requestor is removed');
 	1 while $conn->message;
-	ok($conn->{done} && !$conn->{cut}, 'its streams end');
-	ok($s->log_has(qr/template=hold requestor=ada status=canceled/), 'and what it asked for by a stream is cancelled');
+	ok($conn->{done} && !$conn->{cut}, 'the streams of a removed requestor end');
+	ok($s->log_has(qr/template=hold requestor=ada status=canceled/), 'a removed requestor\'s call by a stream is cancelled');
 	$early->head;
 	1 while $early->more;
 	ok($s->log_has(qr/template=quiet requestor=ada status=canceled.*\n.*template=quiet requestor=ada status=canceled/s),
-	   'and what it asked for plainly');
-	is($ada->post_request('tools/list', {}, 1)->response->{status}, 401, 'its token is unknown');
+	   'a removed requestor\'s plain call is cancelled');
+	is($ada->post_request('tools/list', {}, 1)->response->{status}, 401, 'the token of a removed requestor is unknown');
 }
 $s->stop;
 done_testing;

@@ -60,6 +60,6 @@ my ($left) = $s->log_text =~ /.*part=daemon (status=serving [^\n]*)/s;
 like($left, qr/running=0 queued=0 .*http_sessions=0 /, 'no run and no session is left');
 is($s->fetch(GET => '/readyz')->{status}, 200, 'the server is ready for more');
 my $peak = peak_kb($s->{pid});
-cmp_ok($peak, '<', 200_000 * $ROOM, "it held ${peak} kB at the most");
+cmp_ok($peak, '<', 200_000 * $ROOM, "the server held ${peak} kB at the most");
 $s->stop;
 done_testing;

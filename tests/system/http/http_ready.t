@@ -93,8 +93,8 @@ until_true('300 requests to be too many', sub {
 	my $r = $refused[0]->response;
 
 	is($r->{status}, 503, '... since it cannot serve them yet');
-	is($r->{headers}{'retry-after'}, 1, '... but soon');
-	like($r->{json}{error}{message}, qr/the server starts/, '... and why');
+	is($r->{headers}{'retry-after'}, 1, 'the early 503 says to retry in a second');
+	like($r->{json}{error}{message}, qr/the server starts/, 'the early 503 says that the server starts');
 }
 ok(!grep({ $_->fill_now; $_->{in} =~ /^HTTP.1.1 [^1]/ } @early), 'those who were first wait');
 write_file("$go/go", '');
@@ -105,7 +105,7 @@ like($early[0]{headers}{'mcp-session-id'} // '', qr/./, '... a session, for one'
 my %had;
 $had{$_->{status} // $_->response->{status}}++ for @many;
 is(join(' ', sort keys %had), '200 503', '... as has everybody who was not sent away');
-cmp_ok($had{503}, '<=', 301 + @early - 224, '... which were those too many');
+cmp_ok($had{503}, '<=', 301 + @early - 224, 'the early 503s are those above the limit');
 $_->hang_up for @early, @many;
 same_json(look('/readyz'), [200, 'ready', undef], 'then it is ready');
 
@@ -115,13 +115,13 @@ my $conn = $s->connect;
 
 $c->saying($run, 'dozing');
 $conn->put("GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n"); # and it stays
-is(look('/readyz')->[0], 200, 'it is ready with a run, too');
+is(look('/readyz')->[0], 200, 'the server is ready with a run');
 $s->signal('TERM');
 $s->log_has(qr/drain=started/);
 $conn->put("\r\n");
 my $r = $conn->response;
 is($r->{status}, 503, 'one that drains is not');
-is($r->{json}{reason}, 'the server is draining: it is about to end', 'and says so');
+is($r->{json}{reason}, 'the server is draining: it is about to end', 'the 503 of a draining server says so');
 $s->stop(undef, 'TERM'); # a second one: now
 
 # an end before the server is ready
@@ -133,7 +133,7 @@ my $late = asks(POST => $hello);
 taken('again a request comes early');
 $s->signal('TERM');
 $r = $late->response;
-is($r->{status}, 503, 'and is told that the server ends');
-like($r->{json}{error}{message}, qr/about to end/, '... which it does');
+is($r->{status}, 503, 'an early request gets a 503 when the server ends');
+like($r->{json}{error}{message}, qr/about to end/, 'the early 503 says that the server is about to end');
 $s->stop;
 done_testing;

@@ -129,12 +129,12 @@ for my $how (qw(KILL TERM)) {
 	is($r[0]{body}, $r[1]{body}, '... as one that never was');
 	is($thief->listen->{status}, 404, '... by GET');
 	is($thief->end, 404, '... by DELETE');
-	is(status($ada), 200, 'and is its own still');
+	is(status($ada), 200, 'the session stays with the owner');
 	my $all = database();
 
-	like($all, qr/@{[sha256_hex($ada->{session})]}/, 'it is kept by the hash of its id');
-	unlike($all, qr/\Q$ada->{session}\E/, 'and not by the id');
-	unlike($all, qr/a{40}|@{[sha256_hex($tokens{ada})]}/, 'nor with a token, or its hash');
+	like($all, qr/@{[sha256_hex($ada->{session})]}/, 'a session is kept by the hash of the id');
+	unlike($all, qr/\Q$ada->{session}\E/, 'a session\'s id is not in the database');
+	unlike($all, qr/a{40}|@{[sha256_hex($tokens{ada})]}/, 'no token and no hash of a token is in the database');
 	is((stat "$s->{root}/state/paddock.db")[2] & 0777, 0600, 'where nobody else reads') unless on_postgres();
 }
 
@@ -151,10 +151,10 @@ for my $how (qw(KILL TERM)) {
 	my $ended = $s->client('ada')->greeted;
 	is($ended->end, 204, 'DELETE');
 	restarted('KILL');
-	is(status(moved($ended)), 404, 'and kill -9 at once: the session stays gone');
+	is(status(moved($ended)), 404, 'an ended session stays gone after kill -9');
 	is(moved($one)->end, 204, 'one is ended that was not here');
 	restarted('KILL');
-	is(status(moved($one)), 404, 'it is gone likewise');
+	is(status(moved($one)), 404, 'a session ended at another server is gone');
 }
 
 # ---- the requestor goes, or shows something else ----
@@ -168,7 +168,7 @@ for my $how (qw(KILL TERM)) {
 	my $text = read_file($path);
 	write_file($path, $text =~ s/\[requestor "ada"\]\n.*\n//r);
 	is($s->reload, 'done', 'ada is removed');
-	is(status($ada), 401, 'and may not ask');
+	is(status($ada), 401, 'a removed requestor\'s session is refused');
 	write_file($path, $text);
 	is($s->reload, 'done', 'she is back');
 	is(status($ada), 404, 'what she had is not');
@@ -197,8 +197,8 @@ for my $how (qw(KILL TERM)) {
 	}
 	my $new = $s->client('bob')->greeted;
 	is(status($new), 200, 'a session begins though it cannot be kept');
-	is(status($c), 200, 'and one that there was goes on');
-	is($c->end, 204, 'and ends');
+	is(status($c), 200, 'a session goes on though the database is broken');
+	is($c->end, 204, 'a session ends though the database is broken');
 	is(status($c), 404, '... for good, though its row is still there');
 	my $other = $s->client('bob');
 	$other->{session} = '1' x 40;
@@ -224,7 +224,7 @@ $s->stop('the server ends');
 	$c->saying($run, 'dozing');
 	$c->tool(cancel_task_run => {runId => $run});
 	my $last = hears_of($get, 'notifications/resources/updated');
-	is($last->{json}{params}{uri}, "paddock://runs/$run/result", 'and when it does, its client hears of it');
+	is($last->{json}{params}{uri}, "paddock://runs/$run/result", 'a client hears of the change of a run at the next server');
 	$get->hang_up;
 	$s->stop('that server ends');
 }

@@ -97,7 +97,7 @@ for my $sessions (1, 20, 0) {
 	is_deeply($bob->tool(get_runtime_profile => {})->{view}{requestor}, 'bob',
 		  'another requestor is served meanwhile');
 	is_deeply($bob->tool(large => {ms => 0, size => 3})->{view}, {text => 'xxx'},
-		  'and its runs');
+		  'runs of another requestor succeed meanwhile');
 	my $whole = grep { $_ > 2 * $SIZE } sizes_of(@conns);
 
 	is($whole, $n, "$sessions sessions: $n large answers come as they are read");
@@ -153,7 +153,7 @@ for my $modern (0, 1) {
 	is(scalar(grep { $_ > 2 * $SIZE } @sizes[0 .. $n - 1]), $n,
 	   'the large answers come as they are read');
 	is(scalar(grep { $_ > 1000 } @sizes[$n .. $#sizes]), scalar @held,
-	   'and then what was held back');
+	   'held answers come after the large ones are read');
 	$s->stop;
 }
 

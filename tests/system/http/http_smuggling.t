@@ -122,7 +122,7 @@ my $hello = json_of({jsonrpc => '2.0', id => 1, method => 'initialize', params =
 					'Content-Length' => length $hello});
 	my $r = $conn->response;
 	is("$r->{status} $r->{continued}", '406 0',
-	   'but not where the body is not wanted');
+	   'no 100 Continue where the body is not wanted');
 }
 {
 	my $conn = $s->connect;
@@ -163,7 +163,7 @@ is(status_with(POST => '/mcp', {%post, Host => 'evil.example.com',
 
 	is($r->{status}, 204, 'a page that may call is told so beforehand');
 	is($r->{headers}{'access-control-allow-origin'}, 'http://localhost:6274',
-	   'it, and no other');
+	   'the allowed origin is the page\'s own');
 	like($r->{headers}{'access-control-allow-headers'}, qr/Mcp-Session-Id/,
 	     'with the fields that it needs');
 	is_deeply([map { $r->{headers}{'access-control-allow-headers'} =~ /\b$_\b/ ? () : $_ } qw(Mcp-Method Mcp-Name)],
@@ -175,7 +175,7 @@ is(status_with(POST => '/mcp', {%post, Host => 'evil.example.com',
 	$r = $s->fetch(POST => '/mcp', {%post, Origin => 'http://localhost:6274'},
 		       $hello);
 	like($r->{headers}{'access-control-expose-headers'}, qr/Mcp-Session-Id/,
-	     'and may read its session id');
+	     'a page may read the session id');
 	$r = $s->fetch(POST => '/mcp', \%post, $hello);
 	ok(!exists $r->{headers}{'access-control-allow-origin'},
 	   'nobody else hears of that');
@@ -211,7 +211,7 @@ for my $path ('/healthz', '/readyz') { # as who watches asks
 	$conn->head;
 	is("$conn->{status} $conn->{headers}{'content-type'}", '200 application/json', "HEAD $path: 200");
 	$conn->request('GET', '/healthz');
-	is($conn->response->{json}{status}, 'ok', 'and no body, either');
+	is($conn->response->{json}{status}, 'ok', 'a HEAD has no body');
 }
 for (['*/*', 200], ['application/json', 406], ['text/event-stream', 406],
      [undef, 406], ['application/*, text/*;q=0.5', 200]) {
@@ -237,14 +237,14 @@ for (['application/json; charset=utf-8', 200], ['text/plain', 415],
 		   ": $_->[1]");
 	}
 	my $why = $s->fetch(POST => '/mcp', {%in, 'MCP-Protocol-Version' => '2099-01-01'}, $ping)->{json}{error}{message};
-	like($why, qr/2099-01-01.*2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25/, 'which says what would pass');
+	like($why, qr/2099-01-01.*2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25/, 'the refusal of a version says which would pass');
 	delete $in{'Mcp-Session-Id'};
 	is(status_with(POST => '/mcp', \%in, $ping), 400,
 	   'MCP 37: without a session: 400');
 	like($s->fetch(POST => '/mcp', {%in}, $ping)->{json}{error}{message},
-	     qr/initialize gives one.*2026-07-28 needs none.*params\._meta/, '... and both ways are told');
+	     qr/initialize gives one.*2026-07-28 needs none.*params\._meta/, 'MCP 37: the refusal of a request without a session tells both ways');
 	is(status_with(GET => '/mcp', \%in), 400, 'a GET, too');
-	is(status_with(DELETE => '/mcp', \%in), 400, 'and a DELETE');
+	is(status_with(DELETE => '/mcp', \%in), 400, 'a DELETE without a session');
 	for my $id ('x', 'f' x 40, '') {
 		is(status_with(POST => '/mcp', {%in, 'Mcp-Session-Id' => $id},
 			       $ping), 404, "MCP 37: session \"$id\": 404");
@@ -285,13 +285,13 @@ $s->stop;
 
 	is($r->{status}, 401, 'MCP 41: without a token: 401');
 	is($r->{headers}{'www-authenticate'}, 'Bearer realm="paddock"',
-	   'which says what is wanted');
+	   'MCP 41: the 401 asks for a token');
 	for my $wrong ('Bearer wrong', 'bearer token-of-adax') {
 		$r = $t->fetch(POST => '/mcp', {%post, Authorization => $wrong},
 			       $hello);
 		is($r->{status}, 401, "Authorization: $wrong: 401");
 		like($r->{headers}{'www-authenticate'}, qr/error="invalid_token"/,
-		     'which says that it is wrong');
+		     "Authorization: $wrong: the 401 says invalid_token");
 	}
 	is($t->fetch(POST => '/mcp', {%post, Authorization => 'Basic dG9rZW4='},
 		     $hello)->{status}, 401, 'another scheme: 401');
@@ -311,8 +311,8 @@ $s->stop;
 	is($bob->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response
 	   ->{status}, 404, "MCP 37: nor is another's session anybody's");
 	is($bob->end, 404, 'to end, either');
-	is($bob->listen->{status}, 404, 'or to listen to');
-	is_deeply($ada->call('ping')->{result}, {}, 'it is still there');
+	is($bob->listen->{status}, 404, 'another\'s session cannot be listened to');
+	is_deeply($ada->call('ping')->{result}, {}, 'the session tried by another is still there');
 	unlike($t->log_text, qr/token-of|dG9rZW4/, 'no token is in the log');
 	$t->stop;
 }

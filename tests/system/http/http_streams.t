@@ -43,7 +43,7 @@ my $c = $s->client->greeted;
 
 	is($conn->head, 200, 'a call that takes long is answered by a stream');
 	like($conn->{headers}{'cache-control'}, qr/no-cache/, 'for no cache');
-	is($conn->{headers}{'x-accel-buffering'}, 'no', 'nor buffer between');
+	is($conn->{headers}{'x-accel-buffering'}, 'no', 'a stream is not buffered on the way');
 	my ($first, @rest) = all_of($conn);
 
 	ok(length $first->{id} && $first->{data} eq '' && $first->{retry} > 0,
@@ -58,7 +58,7 @@ my $c = $s->client->greeted;
 	is(scalar keys %ids, 4, 'MCP 36: each event has an id of its own');
 	is($conn->{headers}{connection} // '', '', 'the connection stays');
 	$conn->request('GET', '/healthz');
-	is($conn->response->{status}, 200, 'and serves what comes next');
+	is($conn->response->{status}, 200, 'a connection serves the request after a stream');
 
 	# resume after each of the events
 	for my $n (0 .. 3) {
@@ -115,7 +115,7 @@ sub is_over {
 
 	is($again->{status}, 405, "$name: to come back for it is refused for good");
 	is($again->{headers}{allow}, 'GET, POST, DELETE', '... with what may be asked');
-	like($again->body, qr/is over, and nothing/, '... and why');
+	like($again->body, qr/is over, and nothing/, "$name: the refusal says that the stream is over");
 	return;
 }
 
@@ -136,7 +136,7 @@ sub is_over {
 	is_deeply([grep { exists $_->{json}{id} } all_of($conn)], [],
 		  'MCP 35: an older connection to a stream ends');
 	my ($answer) = grep { exists $_->{json}{id} } all_of($again);
-	is($answer->{json}{id}, 20, 'and the newer one gets the answer');
+	is($answer->{json}{id}, 20, 'MCP 35: the newer connection gets the answer');
 }
 { # cancelled: the stream ends without an answer
 	my $conn = call_slow($c, 21, say => 'x', ms => 30000);
@@ -159,8 +159,8 @@ sub is_over {
 	is_over($c, $some[1], 'one that was cancelled');
 	my @rest = all_of($c->listen($some[0]));
 
-	is(scalar @rest, 1, 'but who missed something of it gets that');
-	is_over($c, $rest[0]{id}, 'and then it is over');
+	is(scalar @rest, 1, 'a client that missed an event of a cancelled call gets the event');
+	is_over($c, $rest[0]{id}, 'the stream of a cancelled call is over when all was read');
 }
 
 # ---- what belongs to no request ----
@@ -188,7 +188,7 @@ sub tools_changed {
 
 	is($get->{status}, 200, 'MCP 30: GET opens a stream');
 	my $first = $get->message;
-	ok(length $first->{id} && $first->{data} eq '', 'which begins likewise');
+	ok(length $first->{id} && $first->{data} eq '', 'MCP 30: the stream of a GET begins with an empty event with an id');
 	is($get->event->{comment}, ':', 'a silent stream gets comments');
 	more_templates(1);
 	my $e = tools_changed($get);
@@ -198,7 +198,7 @@ sub tools_changed {
 	more_templates(2);
 	my $again = $c->listen($e->{id});
 	ok(tools_changed($again),
-	   'and what was missed, after the last event that was heard');
+	   'MCP 34: a missed notification comes after Last-Event-ID');
 	my $newer = $c->listen;
 	is($newer->message->{data}, '', 'a newer GET begins anew');
 	more_templates(3);
@@ -207,7 +207,7 @@ sub tools_changed {
 	more_templates(4);
 	my $told = tools_changed($again);
 	ok($told, 'the older one was not ended: it has the next, once it is alone');
-	ok(!grep({ $_->{json} } all_of_now($again)), 'and of what came before nothing')
+	ok(!grep({ $_->{json} } all_of_now($again)), 'MCP 35: the older stream repeats nothing')
 }
 # The events received so far, without a wait.
 sub all_of_now {
@@ -227,7 +227,7 @@ sub all_of_now {
 	more_templates(5);
 	ok(tools_changed($second), 'MCP 35: the newer one has what comes');
 	is($first->event->{comment}, ':', 'the older one is silent, and not ended');
-	ok(!grep({ $_->{json} } all_of_now($first)), 'nor told the same');
+	ok(!grep({ $_->{json} } all_of_now($first)), 'MCP 35: the older stream is not told the same');
 	$one->end;
 	all_of($first);
 	ok($first->{done} && !$first->{cut}, 'until the session ends');
@@ -269,7 +269,7 @@ sub all_of_now {
 		$n += $c->tool(echo => {n => $_})->{view}{n} == $_;
 		$loris[$_]->put('x');
 	}
-	is($n, 30, 'and 200 requests crawl in, while calls are answered');
+	is($n, 30, 'calls are answered while 200 requests crawl in');
 	is($s->fetch(GET => '/readyz')->{status}, 200, 'the server is ready');
 	ok(scalar(grep { $_->message } @idle) == 1000, 'all streams live');
 	$_->hang_up for @idle, @loris;

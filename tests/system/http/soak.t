@@ -155,9 +155,9 @@ $server->stop('the server ends and leaves nothing behind');
 my $second = ends(again());
 my @other = grep { ending($first->{$_->{id}}) ne ending($second->{$_->{id}}) } @acked;
 
-is(scalar @other, 0, 'and no other end, after one more restart')
+is(scalar @other, 0, 'no run has another end after one more restart')
     or diag(substr json_of([map { $_->{$other[0]{id}} } $first, $second]), 0, 2000);
-$server->stop('nor does the second');
+$server->stop('the second server ends and leaves nothing behind');
 
 diag(sprintf '%d clients, %d tasks acknowledged (%d before kill -9), %d completed, '
 	. '%d interrupted, %d otherwise; %d in flight at most; %.1f ms a '

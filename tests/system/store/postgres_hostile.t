@@ -51,7 +51,7 @@ for my $what (sort keys %answers) {
 	my $out = `timeout -s KILL $PATIENCE $BUILD/paddockd --check --config $config --state-dir $root/state 2>&1`;
 
 	isnt($? & 127, 9, "a database that answers with $what keeps no start for ever") or diag($out);
-	isnt($?, 0, '...which fails');
+	isnt($?, 0, "the start on a database that answers with $what fails");
 	kill KILL => $server;
 	waitpid $server, 0;
 	undef $server;

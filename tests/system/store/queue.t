@@ -21,7 +21,7 @@ my %templates = (
 	),
 	told => lua('run.progress(1, 3, "begun") run.log("warning", "a line") while true do run.sleep(60000) end',
 		limits => { maxTimeoutMs => 600000 } ),
-	bad  => lua('run.error("MINE", "it would not")'),
+	bad  => lua('run.error("MINE", "the template would not")'),
 	kept => lua('run.sleep(1) return inputs.word'),
 );
 my $n = 0;

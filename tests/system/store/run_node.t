@@ -132,7 +132,7 @@ SQL
 	told( $next, $c, $done, undef, 'of a run that was recorded before that was' );
 	unlike( paddock( $next, 'ps', '-a' ), qr/NODE/, '  and no column is there for nothing' );
 	told( $next, $c, $c->run_sync( nap => { n => 1 } )->{runId}, $next->{name}, 'but of one since then' );
-	$next->stop('it stops');
+	$next->stop('the server with a node name stops');
 }
 
 # ---- SQLite ----
@@ -151,6 +151,6 @@ SQL
 	$c = $s->client->greeted;
 	is( $c->ended($run)->{error}{errorCode}, 'RUN_INTERRUPTED', 'a server dies, and comes back' );
 	told( $s, $c, $run, undef, '  and is not named' );
-	$s->stop('it stops');
+	$s->stop('the server after the crash stops');
 }
 done_testing();

@@ -38,22 +38,22 @@ subtest 'an article' => sub {
 			title => 'How rivers meander'}}, 'navigate tells where it is');
 	my $stable = $me->do('wait_for_stable', {tabId => $tab, quietMs => 100});
 	same_json($stable, {stable => true, domStable => true,
-		networkPending => 0, loadState => 'complete'}, 'and it is stable');
+		networkPending => 0, loadState => 'complete'}, 'an article is stable');
 	my $c = $me->do('get_page_content', {tabId => $tab});
 	same_json([map { [$_->{tag}, $_->{heading}] } @{$c->{sections}}],
 		[['h1', undef], ['p', 'How rivers meander'], ['h2', undef],
 		 ['p', 'Erosion'], ['h2', undef], ['p', 'Deposit'],
 		 ['li', 'Deposit'], ['li', 'Deposit']], 'sections follow their headings');
 	is($c->{metadata}{author}, 'A. Geographer', 'metadata');
-	is($c->{metadata}{language}, 'en', 'its language');
+	is($c->{metadata}{language}, 'en', 'metadata has the language');
 	is($c->{links}[0]{href}, $site->url('/form.html'), 'links are whole');
 	is($c->{images}[0]{alt}, 'A bend of a river', 'images have their words');
 	$c = $me->do('get_page_content', {tabId => $tab, maxLength => 30});
 	my $n = 0;
 	$n += length $_->{text} for @{$c->{sections}};
 	is($n, 30, 'maxLength bounds all text');
-	ok($c->{truncated}, 'and it says so');
-	is($me->do('get_page_info', {tabId => $tab})->{page}{type}, 'article', 'its kind');
+	ok($c->{truncated}, 'a bounded content says that text was cut');
+	is($me->do('get_page_info', {tabId => $tab})->{page}{type}, 'article', 'the type of an article');
 };
 
 subtest 'status codes' => sub {
@@ -63,7 +63,7 @@ subtest 'status codes' => sub {
 			"$code is no success");
 	}
 	my $at = go('/empty404');
-	same_json([@$at{qw(success statusCode)}], [false, 404], 'nor is one without a body');
+	same_json([@$at{qw(success statusCode)}], [false, 404], 'a 404 without a body is no success');
 	$at = go('/redirect?to=/article.html');
 	same_json([@{$at}{qw(success statusCode)}, $at->{page}{url}],
 		[true, 200, $site->url('/article.html')], 'a redirect ends where it leads');
@@ -79,13 +79,13 @@ subtest 'pages that do not come' => sub {
 	same_json([@$at{qw(success partial statusCode)}], [false, true, 200],
 		'one that comes in half is partial');
 	my $s = $me->do('wait_for_stable', {tabId => $tab, timeoutMs => 300});
-	same_json($s->{stable}, false, 'and never stable');
+	same_json($s->{stable}, false, 'a page that comes in half is never stable');
 	go('/pending');
 	$s = $me->do('wait_for_stable', {tabId => $tab, timeoutMs => 900, quietMs => 100});
 	same_json([@$s{qw(stable networkPending)}], [false, 1], 'a request under way counts');
 	$no = $me->refused('navigate', {tabId => $tab, url => 'http://127.0.0.1:1079/'});
 	is($no->{code}, 'EXECUTION_ERROR', 'nobody listens');
-	like($no->{details}{netError}, qr/^net::ERR_/, 'and the network says why');
+	like($no->{details}{netError}, qr/^net::ERR_/, 'the failure has the network\'s error');
 	my $before = $broker->control('status')->{tabs};
 	for (1 .. 25) {
 		$me->refused('create_tab', {url => 'http://127.0.0.1:1079/'});
@@ -100,7 +100,7 @@ subtest 'a form' => sub {
 	same_json([map { [$_->{type}, $_->{label}] } @{$info->{elements}}],
 		[['textbox', 'Name'], ['textbox', 'Notes'], ['combobox', 'Size'],
 		 ['checkbox', 'As a gift'], ['button', 'Send the order']],
-		'its elements: none hidden, each with its label');
+		'the elements of a form: none hidden, each with a label');
 	is($me->do('get_page_info', {tabId => $tab, visibleOnly => false})->{totalElements}, 6,
 		'the unseen one when asked for');
 	my %by = map { $_->{label} => $_->{id} } @{$info->{elements}};
@@ -135,7 +135,7 @@ subtest 'logging in' => sub {
 	$me->do('type_text', {tabId => $tab, element => element('password')->{id}, text => 'secret'});
 	unlike(json_of($me->do('get_page_info', {tabId => $tab})), qr/secret/, 'a password is not told');
 	$me->do('press_key', {tabId => $tab, key => 'Enter'});
-	same_json($me->do('wait', {tabId => $tab, text => 'Welcome, ada'})->{found}, true, 'and in');
+	same_json($me->do('wait', {tabId => $tab, text => 'Welcome, ada'})->{found}, true, 'the form logs in');
 	is(go('/account')->{statusCode}, 200, 'the session has the cookie');
 	my $other = $broker->as->do('create_tab', {url => $site->url('/account')});
 	is($other->{statusCode}, 403, 'another session of the same requestor has not');
@@ -168,21 +168,21 @@ subtest 'navigation within a document' => sub {
 	$me->do('click', {tabId => $tab, selector => '#hash'});
 	my $s = $me->do('wait_for_stable', {tabId => $tab, quietMs => 100});
 	same_json($s->{stable}, true, 'stable after a hash');
-	is((sections())[0], 'Hash #two', 'which showed');
+	is((sections())[0], 'Hash #two', 'the hash changed the page');
 	my $at = go('/spa.html#four');
 	same_json([@$at{qw(success statusCode)}], [true, 200], 'to navigate to a hash goes well');
 	$me->do('click', {tabId => $tab, selector => '#push'});
 	$s = $me->do('wait_for_stable', {tabId => $tab, quietMs => 100});
 	same_json($s->{stable}, true, 'stable after pushState');
-	is((sections())[0], 'View three', 'and what it fetched is there');
+	is((sections())[0], 'View three', 'the page shows what pushState fetched');
 	is($me->do('get_page_info', {tabId => $tab})->{page}{url}, $site->url('/spa/three'), 'under its address');
 };
 
 subtest 'dialogs, popups, downloads' => sub {
 	is(go('/dialog.html')->{statusCode}, 200, 'dialogs hold nothing up');
 	$me->do('wait', {tabId => $tab, text => 'confirmed'});
-	is((sections())[0], 'confirmed false, named null', 'they are dismissed');
-	is(go('/popup.html')->{statusCode}, 200, 'and the page lets go');
+	is((sections())[0], 'confirmed false, named null', 'dialogs are dismissed');
+	is(go('/popup.html')->{statusCode}, 200, 'a page with popups loads');
 	my $before = $broker->control('status');
 	for my $how (qw(open empty alone blank form)) {
 		my $r = $me->do('click', {tabId => $tab, selector => "#$how"});
@@ -191,12 +191,12 @@ subtest 'dialogs, popups, downloads' => sub {
 	ok(until_true('their connections', sub { !$site->serving('/never') }),
 		'none goes on in the dark');
 	same_json($me->do('wait', {tabId => $tab, text => 'closed: 2'})->{found}, true,
-		'and closed, which who opened it sees');
+		'a popup is closed, as the opener sees');
 	my $after = $broker->control('status');
 	same_json([@$after{qw(sessions tabs)}], [@$before{qw(sessions tabs)}],
-		'nor counts for anything');
+		'closed popups count neither as sessions nor as tabs');
 	my $open = $me->do('list_sessions')->{sessions};
-	is(scalar @{$open->[0]{tabs}}, 1, 'or is a tab');
+	is(scalar @{$open->[0]{tabs}}, 1, 'a closed popup is no tab');
 	my $no = $me->refused('navigate', {tabId => $tab, url => $site->url('/download')});
 	is($no->{details}{netError}, 'net::ERR_ABORTED', 'a download does not happen');
 };
@@ -206,7 +206,7 @@ subtest 'other scripts than Latin' => sub {
 	is((sections())[1], '平原上的河流很少是笔直的。🏞️ 外岸被侵蚀，内岸沉积。', 'text');
 	is(element('提交')->{type}, 'button', 'a button is found by its words');
 	my $c = $me->do('get_page_content', {tabId => $tab, maxLength => 20});
-	is($c->{sections}[1]{text}, substr('平原上的河流很少是笔直的。🏞️', 0, 13) . '🏞', 'and no character is cut in two');
+	is($c->{sections}[1]{text}, substr('平原上的河流很少是笔直的。🏞️', 0, 13) . '🏞', 'a bounded text cuts no character in two');
 };
 
 subtest 'more than a page' => sub {
@@ -220,7 +220,7 @@ subtest 'more than a page' => sub {
 	is($shot->{mimeType}, 'image/jpeg', 'a screenshot');
 	cmp_ok($shot->{height}, '>', 1000, 'of the whole page');
 	$shot = $me->do('screenshot', {tabId => $tab});
-	like($shot->{data}, qr/^iVBORw0KGgo/, 'or a PNG of what is in view');
+	like($shot->{data}, qr/^iVBORw0KGgo/, 'a PNG of what is in view');
 	same_json([@$shot{qw(width height)}], [1280, 800], 'of a known size');
 };
 
@@ -232,7 +232,7 @@ subtest 'a page that does not answer' => sub {
 	is($me->refused('get_page_info', {tabId => $tab}, 500)->{code}, 'NAVIGATION_TIMEOUT', 'one that hangs');
 	$s = $me->do('wait_for_stable', {tabId => $tab, timeoutMs => 300});
 	same_json($s->{stable}, false, 'is not stable');
-	same_json(go('/article.html')->{success}, true, 'and can be left');
+	same_json(go('/article.html')->{success}, true, 'a page that hangs can be left');
 };
 
 subtest 'many tabs at once' => sub {
@@ -249,6 +249,6 @@ subtest 'many tabs at once' => sub {
 	is($broker->control('run_ended', {run => 'run_1'})->{closed}, 1, 'that ends with the run');
 };
 
-is($broker->stop, 0, 'it ends with its supervisor');
+is($broker->stop, 0, 'the broker ends with the supervisor');
 $site->stop;
 done_testing();

@@ -48,7 +48,7 @@ sub chromiums { # of our server's broker: their pids
 	is($w->{status}, 'partial_success', '25 dead ones of 100 are a partial success');
 	my @items = @{$w->{result}{items}};
 	is_deeply([map { $_ % 4 ? 1 : 0 } 0 .. 99], [map { $_->{success} ? 1 : 0 } @items],
-		  'and the other 75 are right') || diag(json_of([grep { $_->{error} } @items]));
+		  'the items of the 75 good pages are successes') || diag(json_of([grep { $_->{error} } @items]));
 	is(scalar(grep { $items[$_]{url} ne $mixed[$_] } 0 .. 99), 0, 'in their order');
 	is(scalar(grep { $_ % 4 && $items[$_]{content}{sections}[1]{text} ne 'page' . ($_ + 1) }
 		  0 .. 99), 0, 'all of them');
@@ -81,7 +81,7 @@ sub chromiums { # of our server's broker: their pids
 	my ($v, $w) = map { $s->ended($_) } $id, $other;
 	is($w->{status}, 'failed', 'a run whose browser is killed fails');
 	is($w->{error}{errorCode} // '', 'STEP_EXECUTION_FAILED', 'cleanly') || diag(json_of($w));
-	like($v->{status}, qr/^(failed|partial_success|succeeded)$/, 'and so may another');
+	like($v->{status}, qr/^(failed|partial_success|succeeded)$/, 'the other run beside a killed browser ends');
 	is($s->run_sync(batch_extract_pages => {urls => [url('/article.html')]})->{status},
 	   'succeeded', 'the next has a browser again');
 	$runs += 3;
@@ -100,13 +100,13 @@ sub chromiums { # of our server's broker: their pids
 		!@{$s->tool('list_sessions')->{view}{sessions}} }), 'no session and no tab is left');
 	ok(Paddock::until_true('one renderer', sub { 2 > grep { # which Chromium has in store
 		(Paddock::read_file("/proc/$_/cmdline") // '') =~ /--type=renderer/ } chromiums() }),
-	   "and no page's process");
+	   "no process of a page is left");
 	my @pids = chromiums();
 	ok(@pids > 0, 'the browser goes on for a while');
 	$site->stop;
 	$s->stop;
 	ok(Paddock::until_true('Chromium', sub { !grep { Paddock::alive($_) } @pids }),
-	   'and ends with the server');
+	   'Chromium ends with the server');
 	took('the others');
 }
 

@@ -67,7 +67,7 @@ sub view { return $_[0]{result} // {} }
 {
 	my $s = server();
 	is(scalar(told()), 0, 'nothing is started before it is needed');
-	is($s->run_sync('echo')->{status}, 'succeeded', 'nor by what needs none');
+	is($s->run_sync('echo')->{status}, 'succeeded', 'a template without pages starts no browser');
 	is(scalar(told()), 0, 'at all');
 
 	my $v = $s->run_sync(visit => {url => 'http://a/'});
@@ -76,11 +76,11 @@ sub view { return $_[0]{result} // {} }
 	my ($nav) = told_tool('navigate');
 	is($nav->{requestor}, 'uid:' . $>, 'in its requestor\'s name');
 	is($nav->{trust}, 'local', 'trust');
-	is($nav->{run}, $v->{runId}, 'and run');
-	is($nav->{session}, undef, 'which was given no session');
+	is($nav->{run}, $v->{runId}, 'a call to the browser names the run');
+	is($nav->{session}, undef, 'a call to the browser names no session');
 	cmp_ok($nav->{timeoutMs}, '>', 500_000, 'for as long as it may take');
 	Paddock::until_true("told", sub { told_tool('run_ended') });
-	is((told_tool('run_ended'))[0]{run}, $v->{runId}, 'its end is told');
+	is((told_tool('run_ended'))[0]{run}, $v->{runId}, 'the broker is told the end of a run');
 	my ($start) = told();
 	is_deeply([@{$start->{started}}[0, 1]], ['--chromium', "$folder/chromium"],
 		  'the broker is told where Chromium is');
@@ -91,7 +91,7 @@ sub view { return $_[0]{result} // {} }
 	is(view($s->run_sync('plain'))->{code}, 'CALL_NOT_ALLOWED',
 	   'the manifest must list a tool');
 	is(view($s->run_sync(any => {tool => 'nothing'}))->{code}, 'CALL_NOT_ALLOWED',
-	   'and there must be one');
+	   'a tool that does not exist is refused');
 	is(view($s->run_sync(any => {tool => 'list_sessions'}))->{code},
 	   'CALL_NOT_ALLOWED', 'none may list its requestor\'s sessions');
 
@@ -103,8 +103,8 @@ sub view { return $_[0]{result} // {} }
 	is(view($s->run_sync(visit => {url => 'http://a/', tab => {sessionId => $id}}))->{code},
 	   'CALL_NOT_ALLOWED', 'another run may not use it by its id');
 	$v = $s->run(visit => {url => 'http://a/'}, sessionId => $id)->{view};
-	is(view($v)->{got}{session}, $id, 'but one that is given it may');
-	is($v->{sessionId}, $id, 'and shows it');
+	is(view($v)->{got}{session}, $id, 'a run that is given a session may use the session');
+	is($v->{sessionId}, $id, 'the view of a run shows the given session');
 	refused($s->run(visit => {url => 'x'}, sessionId => 'sess_' . 'a' x 26),
 		'SESSION_NOT_FOUND', 'one that does not exist');
 	refused($s->run(visit => {url => 'x'}, sessionId => 'sess_x'),
@@ -132,7 +132,7 @@ sub view { return $_[0]{result} // {} }
 	$s->tool(cancel_task_run => {runId => $v});
 	is($s->ended($v)->{status}, 'canceled', 'a run that waits for a page can be cancelled');
 	ok(Paddock::until_true("told", sub { told_tool('cancel') }),
-	   'and so is what it waits for');
+	   'the call of a cancelled run is cancelled');
 	is($s->run_sync('hasty')->{status}, 'failed', 'so it is when a step waits no longer');
 	ok(Paddock::until_true("told", sub { told_tool('cancel') == 2 }),
 	   'without the run\'s end');
@@ -142,7 +142,7 @@ sub view { return $_[0]{result} // {} }
 	is(view($s->run_sync(visit => {url => 'http://die/'}))->{code}, 'PAGE_CRASHED',
 	   'what the browser was at when it ended is PAGE_CRASHED');
 	is(view($s->run_sync(visit => {url => 'http://a/'}))->{got}{title},
-	   'Page of http://a/', 'and it is started again');
+	   'Page of http://a/', 'the broker is started again after the death');
 	$v = $s->run_async(visit => {url => 'http://wait/2'});
 	Paddock::until_true("told", sub { grep { $_->{run} eq $v } told_tool('navigate') });
 	kill KILL => pid($s);
@@ -150,12 +150,12 @@ sub view { return $_[0]{result} // {} }
 	is(view($s->run_sync(visit => {url => 'http://nonsense/'}))->{code},
 	   'PAGE_CRASHED', 'one that talks nonsense is ended');
 	refused($s->run(visit => {url => 'x'}, sessionId => $id), 'SESSION_NOT_FOUND',
-		'its sessions are gone with it');
+		'sessions of a dead broker are gone');
 	is(view($s->run_sync(visit => {url => 'http://a/'}))->{got}{title},
-	   'Page of http://a/', 'and it goes on');
+	   'Page of http://a/', 'runs go on after a broker that talked nonsense');
 	my $pid = pid($s);
 	$s->stop;
-	ok(!kill(0 => $pid), 'it ends with the server');
+	ok(!kill(0 => $pid), 'the broker ends with the server');
 }
 {
 	my $s = server();
@@ -176,26 +176,26 @@ sub view { return $_[0]{result} // {} }
 		       close_session list_sessions);
 
 	is_deeply([grep { !$tool{$_} } @names], [], 'the actions are tools');
-	ok(!$tool{keep_session}, 'but that of runs alone');
+	ok(!$tool{keep_session}, 'keep_session is no tool of clients');
 	ok($tool{screenshot}{annotations}{readOnlyHint} &&
 	   !$tool{click}{annotations}{readOnlyHint}, 'with annotations');
-	is_deeply($tool{navigate}{inputSchema}{required}, ['tabId', 'url'], 'and schemas');
+	is_deeply($tool{navigate}{inputSchema}{required}, ['tabId', 'url'], 'tools of the browser have schemas');
 	my $tab = $s->tool('create_tab')->{view};
 	is_deeply([schema_errors($tool{create_tab}{outputSchema}, $tab)], [],
 		  'a client may open a tab');
 	my $r = $s->tool(navigate => {tabId => $tab->{tabId}, url => 'http://a/'});
 	is_deeply([schema_errors($tool{navigate}{outputSchema}, $r->{view})], [],
-		  'and go somewhere');
+		  'a client may navigate');
 	my ($nav) = told_tool('navigate');
 	is($nav->{run}, undef, 'in no run\'s name');
 	refused($s->tool(navigate => {tabId => $tab->{tabId}, url => 'http://private/'}),
 		'URL_NOT_ALLOWED', 'a refusal has its code');
 	is($s->tool('list_sessions')->{view}{sessions}[0]{sessionId}, $tab->{sessionId},
-	   'its sessions are listed');
+	   'a client\'s sessions are listed');
 	is(view($s->run(visit => {url => 'http://a/'}, sessionId => $tab->{sessionId})->{view})
-	   ->{got}{session}, $tab->{sessionId}, 'and can be given to a run');
+	   ->{got}{session}, $tab->{sessionId}, 'a client\'s session can be given to a run');
 	ok($s->tool(close_session => {sessionId => $tab->{sessionId}})->{view}{success},
-	   'and closed');
+	   'a client\'s session can be closed');
 	my $id = $s->request('tools/call', {name => 'create_tab', arguments => {}});
 	$tab = $s->result($id)->{view};
 	$id = $s->request('tools/call', {name => 'navigate', arguments =>
@@ -232,17 +232,17 @@ sub view { return $_[0]{result} // {} }
 	refused($bob->tool(create_tab => {sessionId => $id}), 'SESSION_NOT_FOUND',
 		'neither way');
 	is(view($alice->run(visit => {url => 'http://a/'}, sessionId => $id)->{view})->{got}{session},
-	   $id, 'its owner\'s runs may have it');
+	   $id, 'runs of a session\'s owner may use the session');
 	refused($eve->tool('create_tab'), 'CALL_NOT_ALLOWED',
 		'who may use some templates alone has no browser');
-	is($pages->($eve), 'echo', 'and is offered none');
+	is($pages->($eve), 'echo', 'a requestor of listed templates is offered no browser tool');
 	is($pages->($mia), 'create_tab navigate echo visit', 'unless its tools are listed, too');
 	my $tab = $mia->tool('create_tab')->{view}{tabId};
 	is($mia->tool(navigate => {tabId => $tab, url => 'http://a/'})->{view}{page}{title},
 	   'Page of http://a/', 'these it may call');
 	my $no = $mia->tool(click => {tabId => $tab, selector => 'a'});
 	refused($no, 'CALL_NOT_ALLOWED', 'others not');
-	like($no->{view}{error}, qr/browser_tools in \[requestor "mia"\]/, 'which says who can change it');
+	like($no->{view}{error}, qr/browser_tools in \[requestor "mia"\]/, 'the refusal names browser_tools');
 	is(view($mia->run(visit => {url => 'http://a/'})->{view})->{got}{title},
 	   'Page of http://a/', 'what templates call is not up to that list');
 	$keys{eve} .= "browser_tools = all\n";
@@ -255,7 +255,7 @@ sub view { return $_[0]{result} // {} }
 	is($s->reload, 'done', 'a requestor is removed');
 	ok(Paddock::until_true("told", sub { grep { $_->{requestor} eq 'alice' }
 				  told_tool('requestor_gone') }),
-	   'and its sessions');
+	   'sessions of a removed requestor are closed');
 	$s->stop;
 }
 
@@ -275,7 +275,7 @@ sub view { return $_[0]{result} // {} }
 		return until_true("a dump like $re", sub { substr($s->log_text, $at) =~ $re });
 	};
 	ok($dump->(qr/part=browser status=off starts=0 /), 'USR1 tells of a browser that is off');
-	is(scalar(told()), 0, 'and does not start it');
+	is(scalar(told()), 0, 'USR1 does not start the browser');
 	my $profile = sub { $_[0]->tool('get_runtime_profile')->{view}{browser} };
 	same_json($profile->($alice), {available => JSON::PP::true},
 		  'the profile tells nobody remote where it is');
@@ -291,13 +291,13 @@ sub view { return $_[0]{result} // {} }
 		   sandboxed => JSON::PP::true, version => 'Fake/1'},
 		  'the profile tells who has a session of the browser, too');
 	same_json($profile->($eve), {available => JSON::PP::true},
-		  'and who has none nothing, so that nobody sees what others do');
+		  'the profile of a requestor without sessions tells nothing of the browser');
 	$eve->tool('list_sessions');
-	same_json($profile->($eve), {available => JSON::PP::true}, 'nor by having asked for something');
+	same_json($profile->($eve), {available => JSON::PP::true}, 'list_sessions does not add to the profile');
 	kill KILL => pid($s);
 	until_true('its end', sub { $s->log_text =~ /gone why/ });
 	$alice->tool('create_tab');
-	ok($dump->(qr/status=running starts=2 /), 'and how often it was started');
+	ok($dump->(qr/status=running starts=2 /), 'USR1 tells how often the browser was started');
 	$s->stop;
 }
 {
@@ -354,9 +354,9 @@ for (['enabled = no', qr/switched the browser off/],
 	    @{$s->tool('list_task_templates')->{view}{templates}};
 
 	like($t{visit}{unavailableReason}, $why, "$line: a template says what is missing");
-	ok(!$t{visit}{available} && $t{echo}{available}, 'and others can be run');
-	refused($s->run(visit => {url => 'x'}), 'BROWSER_UNAVAILABLE', 'which it cannot');
-	refused($s->tool('create_tab'), 'BROWSER_UNAVAILABLE', 'nor can a client');
+	ok(!$t{visit}{available} && $t{echo}{available}, "$line: other templates can be run");
+	refused($s->run(visit => {url => 'x'}), 'BROWSER_UNAVAILABLE', "$line: a run with the browser is refused");
+	refused($s->tool('create_tab'), 'BROWSER_UNAVAILABLE', "$line: a client's tab is refused");
 	like($s->tool('get_runtime_profile')->{view}{browser}{reason}, $why,
 	     'the profile says so, too');
 	ok(!(grep { $_->{name} eq 'navigate' } @{$s->call('tools/list')->{result}{tools}}),
@@ -393,17 +393,17 @@ for (['enabled = no', qr/switched the browser off/],
 
 	ok(Paddock::until_true('a call', sub { told_tool('navigate') > 1 }), 'a template calls what it is granted');
 	is_deeply((told_tool('navigate'))[0]{hosts}, ['a.example', '*.example:443'],
-		  'its hosts, and those of all, go with each call');
+		  'the granted hosts go with each call');
 	$s->write_config($config . "[grant \"goes_on\"]\ntools = create_tab navigate\nhosts = b.example\n");
 	is($s->reload, 'done', 'a reload with other hosts');
 	ok(Paddock::until_true('a call', sub { (told_tool('navigate'))[-1]{hosts}[0] eq 'b.example' }),
-	   'they go with the next call');
+	   'the hosts of the reload go with the next call');
 	$s->write_config($config);
 	is($s->reload, 'done', 'one without a grant');
 	my $v = $c->ended($id);
 	is($v->{status}, 'succeeded', 'the run goes on');
-	is(view($v)->{code}, 'CALL_NOT_ALLOWED', 'its next call is refused');
-	like(view($v)->{message}, qr/no more granted .*by tools of its \[grant\]/, 'and it says why');
+	is(view($v)->{code}, 'CALL_NOT_ALLOWED', 'a call without a grant is refused');
+	like(view($v)->{message}, qr/no more granted .*by tools of its \[grant\]/, 'the refusal says that the tool is no longer granted');
 	is($c->run_sync('goes_on')->{errorCode}, 'PERMISSION_NOT_ALLOWED', 'another run does not begin');
 	like($c->run_sync('asks_more')->{error}, qr/the tools create_tab click, which are not granted/,
 	     'all that is missing is named');

@@ -69,7 +69,7 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1
 	$v = $s->run_sync(multi_tab_compare => {urls => [
 	    url('/later'), url('/article.html'), url('/form.html')]});
 	is($v->{status}, 'partial_success', 'a page that does not come is left out');
-	is(scalar(@{$v->{result}{warnings}}), 2, 'and told of') || diag(json_of($v));
+	is(scalar(@{$v->{result}{warnings}}), 2, 'two warnings for a page that does not come') || diag(json_of($v));
 	$v = $s->run_sync(multi_tab_compare => {urls => [url('/status/404'), url('/article.html')]});
 	is($v->{error}{details}{stepErrorCode} // '', 'TPL_TOO_FEW_PAGES',
 	   'one alone cannot be compared') || diag(json_of($v));

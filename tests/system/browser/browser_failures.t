@@ -74,7 +74,7 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1
 		is($v->{status}, 'succeeded', "$what: the run succeeds") || diag(json_of($v));
 		is($v->{result}{loginState}, $in ? 'authenticated' : 'unknown',
 		   $in ? 'and is logged in' : 'whether it is logged in is unknown');
-		is(!!$v->{result}{success}, !!$in, 'which success says');
+		is(!!$v->{result}{success}, !!$in, "$what: success says whether the run is logged in");
 		my $shot = artifact($s, $v, 'login.png');
 		$in ? is($shot, undef, 'without a picture')
 		    : like($shot, qr/^\x89PNG/, 'with a picture');
@@ -124,9 +124,9 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1
 	is($v->{sessionId}, $id, 'the run names the session that it keeps');
 	is($s->run(batch_extract_pages => {urls => [url('/account')]}, sessionId => $id)
 	   ->{view}{result}{items}[0]{content}{sections}[1]{text}, 'Welcome, ada',
-	   'which another run is logged in by');
+	   'a run with the kept session is logged in');
 	is($s->run_sync(batch_extract_pages => {urls => [url('/account')]})
-	   ->{result}{items}[0]{statusCode}, 403, 'and no other');
+	   ->{result}{items}[0]{statusCode}, 403, 'a run without the kept session is not logged in');
 	unlike(Paddock::read_file($s->{log}), qr/secret/, 'no password is logged');
 }
 

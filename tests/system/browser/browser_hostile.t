@@ -77,7 +77,7 @@ for (
 	is(visit($s, "http://evil/$how"), $code, $about // $how);
 	ok(Paddock::until_true("gone of $how", sub { gone($s) == $n + 1 }),
 		'is noted, and ends the broker');
-	works($s, 'and the next is another');
+	works($s, 'the broker after an ended one works');
 }
 
 # ---- what is no answer ----
@@ -100,18 +100,18 @@ for (
 }
 is(visit($s, 'http://evil/inventing'), 'EVIL', 'a code of its own reaches the template');
 refused($s->tool(navigate => {tabId => $tab, url => 'http://evil/inventing'}),
-	'EXECUTION_ERROR', 'but no client');
+	'EXECUTION_ERROR', 'no client sees a code of the broker\'s own');
 is(visit($s, 'http://evil/lying'), 'table', 'a broker may lie about a page');
 is($s->tool(navigate => {tabId => $tab, url => 'http://evil/lying'})->{view}{page}, 'none',
 	'to clients as well');
 my $session = $s->tool('list_sessions')->{view}{sessions}[0]{sessionId};
 visit($s, 'http://evil/lists');
 refused($s->run(visit => {url => 'http://a/'}, sessionId => $session), 'SESSION_NOT_FOUND',
-	'but not about who may have a session');
+	'a broker cannot lie about the owner of a session');
 is(gone($s), $n, 'none of which ends it');
-works($s, 'or harms the next');
+works($s, 'the next call after a lie works');
 cmp_ok(Paddock::rss_kb($pid) - $before, '<', 40_000 * $ROOM, 'of all that nothing is kept');
-is($s->run_sync('echo')->{status}, 'succeeded', 'and other templates never noticed');
+is($s->run_sync('echo')->{status}, 'succeeded', 'other templates run beside a hostile broker');
 is($s->{pid}, $pid, 'the server is the one that it was');
 $s->stop;
 
@@ -121,7 +121,7 @@ is($deaf->ended($waits)->{error}{errorCode}, 'RUN_TIMEOUT',
 	'a run whose call is never answered ends in its time');
 ok(Paddock::until_true('the deaf one is ended',
 	sub { $deaf->log_text =~ /gone why="it does not answer"/ }),
-	'and the broker some seconds later');
+	'a deaf broker is ended some seconds later');
 works($deaf, 'then there is another');
 $deaf->stop;
 

@@ -72,12 +72,12 @@ subtest 'its own session' => sub {
 	for my $url ($elsewhere, $site->url('/redirect?to=' . $other->url('/article.html'))) {
 		my $no = $run->refused('navigate', {tabId => $tab, url => $url});
 		is($no->{code}, 'URL_NOT_ALLOWED', "$url is not opened");
-		like($no->{message}, qr/^\Q$elsewhere\E is not opened: a host that is not granted to the template; the operator can grant it, by hosts = 127\.0\.0\.1 in its \[grant\]/, 'and it says what would grant it');
+		like($no->{message}, qr/^\Q$elsewhere\E is not opened: a host that is not granted to the template; the operator can grant it, by hosts = 127\.0\.0\.1 in its \[grant\]/, 'the refusal says which grant would help');
 		same_json([@{$no->{details}}{qw(key reason)}], ['hosts', 'a host that is not granted to the template'], 'so do the details');
 	}
-	is($run->refused('create_tab', {url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED', 'nor by a new tab');
+	is($run->refused('create_tab', {url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED', 'a tab on a host that is not granted is refused');
 	for my $what (qw(a b)) { # a link, and a form
-		is($run->do('navigate', {tabId => $tab, url => $site->url('/page/1')})->{statusCode}, 200, 'its own is');
+		is($run->do('navigate', {tabId => $tab, url => $site->url('/page/1')})->{statusCode}, 200, 'a granted host is opened');
 		$run->do('click', {tabId => $tab, selector => "#$what"});
 		is($run->refused('wait', {tabId => $tab, text => 'Echo', timeoutMs => 1000})->{result}{found}, false,
 			"a click on #$what leads nowhere else");
@@ -110,7 +110,7 @@ subtest 'named and not' => sub {
 		'at remote no grant opens loopback');
 	my $bare = $broker->as(run => 'run_bare', hosts => undef);
 	is($bare->refused('create_tab', {url => $site->url('/article.html')})->{code}, 'URL_NOT_ALLOWED', 'a run without hosts opens nothing');
-	ok($bare->do('create_tab')->{tabId}, 'but an empty tab');
+	ok($bare->do('create_tab')->{tabId}, 'a run without hosts may have an empty tab');
 	over($_) for $run, $bare;
 	is($me->refused('create_tab', {url => $site->url('/article.html')})->{code}, 'none', 'a client needs no grant');
 	$broker->control('requestor_gone', {requestor => 'alice'});
@@ -133,7 +133,7 @@ subtest 'any host' => sub {
 		my $no = $run->refused('navigate', {tabId => $tab, url => $to});
 		is($no->{code}, 'URL_NOT_ALLOWED', $to) || diag(json_of($no));
 		$no = $run->refused('navigate', {tabId => $tab, url => $site->url("/redirect?to=$to")});
-		is($no->{code}, 'URL_NOT_ALLOWED', "nor by a redirect to $to") || diag(json_of($no));
+		is($no->{code}, 'URL_NOT_ALLOWED', "a redirect to $to is refused") || diag(json_of($no));
 	}
 	is($run->do('navigate', {tabId => $tab, url => $site->url('/article.html')})->{statusCode}, 200, 'what is named goes on');
 	over($run);
@@ -144,7 +144,7 @@ subtest 'a session that it keeps' => sub {
 	my $tab = $run->do('create_tab', {url => $site->url('/page/2')})->{tabId};
 	$run->do('keep_session');
 	over($run);
-	ok($me->do('wait', {tabId => $tab, text => 'held', timeoutMs => 20000})->{found}, 'its page stays where it was held');
+	ok($me->do('wait', {tabId => $tab, text => 'held', timeoutMs => 20000})->{found}, 'the page of a kept session stays where it was held');
 	is($me->refused('navigate', {tabId => $tab, url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED',
 		'whoever uses it later');
 	is($me->refused('navigate', {tabId => $tab, url => $site->url('/article.html')})->{code}, 'none', 'within its hosts');
@@ -156,16 +156,16 @@ subtest 'a session that it is given' => sub {
 	my $session = $mine->{sessionId};
 	my $run = $broker->as(run => 'run_guest', session => $session, hosts => [$here]);
 	my $tab = $run->do('create_tab', {url => $site->url('/article.html')})->{tabId};
-	ok($tab, 'it opens its own hosts there');
+	ok($tab, 'a run opens the granted hosts in the caller\'s session');
 	is($run->refused('navigate', {tabId => $tab, url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED',
-		'and does not navigate to what its caller has open');
+		'a run does not navigate to the caller\'s host');
 	is($run->refused('navigate', {tabId => $mine->{tabId}, url => $other->url('/cookies')})->{code}, 'URL_NOT_ALLOWED',
 		"not in its caller's tab either");
 	is($me->do('navigate', {tabId => $mine->{tabId}, url => $other->url('/cookies')})->{statusCode}, 200,
-		"its caller's pages go on");
+		"the caller's pages go on beside the run");
 	my $third = Site->new;
 	is($me->do('navigate', {tabId => $mine->{tabId}, url => $third->url('/article.html')})->{statusCode}, 200,
-		'and its caller navigates where it likes');
+		'the caller navigates to any host beside the run');
 	my $fourth = Site->new;
 	my $no = $me->refused('navigate', {tabId => $mine->{tabId},
 		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))});
@@ -173,7 +173,7 @@ subtest 'a session that it is given' => sub {
 	over($run);
 	is($me->refused('navigate', {tabId => $mine->{tabId},
 		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))})->{code}, 'URL_NOT_ALLOWED',
-		'and as long as a tab of its is there');
+		'the caller\'s redirects are held while a tab of the run is there');
 	$me->do('close_tab', {tabId => $tab});
 	is($me->refused('navigate', {tabId => $mine->{tabId},
 		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))})->{code}, 'none', 'then no more');

@@ -41,7 +41,7 @@ subtest 'an address that may not be' => sub {
 	is($no->{code}, 'URL_NOT_ALLOWED', 'a literal one');
 	is($no->{details}{reason}, "a cloud's metadata address", 'has its reason');
 	ok(logged(qr/refused="169\.254\.169\.254" reason="a cloud's metadata address"/),
-		'and is logged');
+		'a refused literal address is logged');
 	is($far->refused('create_tab', {url => $self_signed})->{code}, 'URL_NOT_ALLOWED',
 		'loopback at remote');
 	is($broker->control('status')->{starts}, 0, 'none of which a browser saw');
@@ -52,7 +52,7 @@ subtest 'an address that may not be' => sub {
 	same_json($no->{details}, {url => $link_local, trustLevel => 'local',
 		reason => "a cloud's metadata address"}, 'leads to no other end');
 	ok(logged(qr/session=sess_\w+ .*refused="169\.254\.169\.254" port=443 reason="a cloud's metadata address"/),
-		'and what connected is logged, with port and reason');
+		'a refused connection is logged with port and reason');
 	$me->do('close_tab', {tabId => $tab});
 };
 
@@ -60,27 +60,27 @@ subtest 'a certificate that nobody vouches for' => sub {
 	my $before = $broker->control('status')->{tabs};
 	my $no = $me->refused('create_tab', {url => $self_signed});
 	is($no->{code}, 'EXECUTION_ERROR', 'is no success');
-	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'but a failure with its name');
-	is($no->{details}{url}, $self_signed, 'and address');
+	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'a bad certificate is a failure with the name of the error');
+	is($no->{details}{url}, $self_signed, 'the failure of a bad certificate has the address');
 	like($no->{message}, qr/ERR_CERT_AUTHORITY_INVALID/, 'for people, too');
 	is($broker->control('status')->{tabs}, $before, 'no tab of it is left');
 
 	my $tab = $me->do('create_tab')->{tabId};
 	$no = $me->refused('navigate', {tabId => $tab, url => $self_signed});
-	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'nor does a tab go there');
+	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'a tab does not go to a bad certificate');
 	unlike(json_of($me->do('get_page_content', {tabId => $tab})), qr/secret/i,
-		'or show what is there');
+		'a tab does not show the page with the bad certificate');
 	$no = $me->refused('navigate', {tabId => $tab, url => $site->url("/redirect?to=$self_signed")});
 	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'by no redirect either');
 	my $there = $me->do('navigate', {tabId => $tab, url => $site->url('/article.html')});
-	is($there->{statusCode}, 200, 'and the tab goes on');
+	is($there->{statusCode}, 200, 'a tab goes on after a bad certificate');
 };
 
 subtest 'no TLS at all' => sub {
 	my $no = $me->refused('create_tab', {url => $site->url('/article.html') =~ s/^http:/https:/r});
 	is($no->{code}, 'EXECUTION_ERROR', 'is no success');
 	is($no->{details}{netError}, 'net::ERR_SSL_PROTOCOL_ERROR',
-		'and said to be so');
+		'a server without TLS fails as ERR_SSL_PROTOCOL_ERROR');
 };
 
 subtest 'what a page asks for' => sub {
@@ -100,8 +100,8 @@ subtest 'a template' => sub {
 	my ($bad, $good) = @{$v->{result}{items}};
 
 	is($v->{status}, 'partial_success', 'has the other pages');
-	same_json($good->{success}, true, 'which are right');
-	same_json($bad->{success}, false, 'and what nobody vouches for is a failure');
+	same_json($good->{success}, true, 'the page beside the bad certificate is read');
+	same_json($bad->{success}, false, 'the page with the bad certificate is a failure');
 	like(json_of($bad->{error}), qr/ERR_CERT_AUTHORITY_INVALID/, 'with its name') || diag(json_of($v));
 };
 my $any = IO::Select->new($said)->can_read(0);

@@ -52,14 +52,14 @@ for my $i (0 .. $#names) {
 	is($no->{details}{limit}, $key, 'by the limit that it met');
 	is($no->{details}{unit}, $unit, 'in its unit');
 	is($no->{details}{allowed}, $key eq 'max_memory' ? $mib << 20 : 100, 'with the bound');
-	cmp_ok($no->{details}{used}, '<=', 8 * $no->{details}{allowed}, 'and its own use');
-	is($no->{details}{whoCanRaise}, $key =~ /^max/ ? "the operator: $key in [browser]" : 'nobody: it is fixed', 'and who can raise it');
+	cmp_ok($no->{details}{used}, '<=', 8 * $no->{details}{allowed}, "a page that takes $name is ended with the memory or time used");
+	is($no->{details}{whoCanRaise}, $key =~ /^max/ ? "the operator: $key in [browser]" : 'nobody: it is fixed', "a page that takes $name is ended with who can raise $key");
 	is($greedy->refused('get_page_info', {tabId => $its->{tabId}})->{code}, 'SESSION_NOT_FOUND',
-		'its tab is gone');
+		"the tab of a page that takes $name is gone");
 	is($modest->do('get_page_info', {tabId => $tab})->{page}{url}, $site->url('/form.html'),
 		"another's page never noticed");
 	is($greedy->do('create_tab', {sessionId => $its->{sessionId}, url => $site->url('/article.html')})->{statusCode},
-		200, 'and its session works on');
+		200, "the session of a page that takes $name works on");
 	is($broker->control('status')->{starts}, 1, 'the browser is the one that it was');
 	$broker->stop;
 }

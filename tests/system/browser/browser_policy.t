@@ -40,7 +40,7 @@ subtest 'URLs that are refused' => sub {
 	}
 	my $no = $far->refused('create_tab', {url => $site->url('/article.html')});
 	is($no->{code}, 'URL_NOT_ALLOWED', 'loopback at remote');
-	is($broker->control('status')->{starts}, 0, 'and Chromium was not even started');
+	is($broker->control('status')->{starts}, 0, 'a refused address starts no Chromium');
 	is($broker->control('status')->{refusals}, 9, 'all are counted');
 };
 
@@ -50,7 +50,7 @@ subtest 'what a name leads to' => sub {
 	plan skip_all => 'no name of this host leads to loopback, but localhost' unless $name;
 	my $no = $far->refused('create_tab', {url => "http://$name/"});
 	is($no->{code}, 'URL_NOT_ALLOWED', 'to loopback, at remote');
-	is($no->{details}{reason}, 'a loopback address', 'which the address tells');
+	is($no->{details}{reason}, 'a loopback address', 'a name of loopback is refused for the address');
 	my $url = $site->url('/article.html') =~ s/127\.0\.0\.1/$name/r;
 	my $tab = $me->do('create_tab', {url => $url});
 	is($tab->{statusCode}, 200, 'at local it may');
@@ -67,9 +67,9 @@ subtest 'what a page asks for' => sub {
 		url => $site->url('/redirect?to=http://169.254.169.254/meta')});
 	is($no->{code}, 'URL_NOT_ALLOWED', 'a redirect leads nowhere');
 	same_json($no->{details}, {url => 'http://169.254.169.254/meta', trustLevel => 'local',
-		reason => "a cloud's metadata address"}, 'and it is said where, and why');
+		reason => "a cloud's metadata address"}, 'the refused redirect is told with the reason');
 	$no = $me->refused('navigate', {tabId => $tab, url => $site->url('/redirect?to=file:///etc/passwd')});
-	isnt($no->{code}, 'none', 'nor does one to a file');
+	isnt($no->{code}, 'none', 'a redirect to a file is refused');
 	my $s = $me->do('list_sessions')->{sessions}[0];
 	$me->do('close_session', {sessionId => $s->{sessionId}});
 };
@@ -99,18 +99,18 @@ subtest 'whose a session is' => sub {
 	like($text, qr/cookie: none/, 'the first page had no cookie');
 	$me->do('navigate', {tabId => $id, url => $site->url('/cookies')});
 	like(json_of($me->do('get_page_content', {tabId => $id})), qr/seen=1/, 'the next one has');
-	is($broker->control('run_ended', {run => 'run_a'})->{closed}, 0, 'and it stays when the run ends');
+	is($broker->control('run_ended', {run => 'run_a'})->{closed}, 0, 'a session given to a run stays when the run ends');
 	my $alone = $broker->as(run => 'run_b');
 	my $own = $alone->do('create_tab', {url => $site->url('/cookies')});
 	unlike(json_of($alone->do('get_page_content', {tabId => $own->{tabId}})), qr/seen=1/,
 		"a run's own session has none of its cookies");
 	is($broker->as(run => 'run_c')->refused('get_page_info', {tabId => $own->{tabId}})->{code},
-		'SESSION_NOT_FOUND', 'and is its own');
+		'SESSION_NOT_FOUND', 'a run\'s session is hidden from another run');
 	is($me->refused('get_page_info', {tabId => $own->{tabId}})->{code},
 		'SESSION_NOT_FOUND', 'even of the same requestor');
 	is($alone->do('keep_session')->{sessionId}, $own->{sessionId}, 'unless it keeps it');
 	is($broker->control('run_ended', {run => 'run_b'})->{closed}, 0, 'then it stays');
-	is($me->do('close_tab', {tabId => $own->{tabId}})->{success}, true, "and is the requestor's");
+	is($me->do('close_tab', {tabId => $own->{tabId}})->{success}, true, "a kept session is the requestor's");
 	is($broker->control('requestor_gone', {requestor => 'alice'})->{closed}, 2,
 		'until the requestor is gone');
 	is($broker->control('status')->{tabs}, 0, 'with all tabs');
@@ -146,13 +146,13 @@ subtest 'cancelling' => sub {
 	$broker->control('cancel', {seq => $seq});
 	is($broker->wait_for($seq)->{body}{code}, 'RUN_CANCELED', 'a call');
 	is($me->do('navigate', {tabId => $tab, url => $site->url('/article.html')})->{statusCode}, 200,
-		'its tab works on');
+		'the tab of a cancelled call works on');
 	my $run = $broker->as(run => 'run_x');
 	$seq = $run->begin('create_tab', {url => $site->url('/never')});
-	ok(until_true('its tab is there', sub { $broker->control('status')->{tabs} == 2 }), 'its tab is there');
+	ok(until_true('its tab is there', sub { $broker->control('status')->{tabs} == 2 }), 'the tab of the run is there');
 	$broker->control('run_ended', {run => 'run_x'});
 	is($broker->wait_for($seq)->{body}{code}, 'RUN_CANCELED', "a run's calls, with the run");
-	is($broker->control('status')->{tabs}, 1, 'and its tab is gone');
+	is($broker->control('status')->{tabs}, 1, 'the tab of an ended run is gone');
 	$broker->control('requestor_gone', {requestor => 'alice'});
 };
 
@@ -169,15 +169,15 @@ subtest 'what dies' => sub {
 	kill KILL => $status->{pid};
 	is($broker->wait_for($seq)->{body}{code}, 'PAGE_CRASHED', 'the browser');
 	is($me->refused('get_page_info', {tabId => $next->{tabId}})->{code}, 'SESSION_NOT_FOUND',
-		'its sessions are gone with it');
+		'sessions of a killed browser are gone');
 	is($me->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200,
 		'the next call has a new one');
 	$status = $broker->control('status');
-	same_json([@$status{qw(starts crashes sessions)}], [2, 1, 1], 'which is counted');
+	same_json([@$status{qw(starts crashes sessions)}], [2, 1, 1], 'the crash of the browser is counted');
 	same_json($status->{requestors}, {$me->{requestor} => {sessions => 1, tabs => 1}},
 		  'with whose they are');
 	ok(until_true('the sandbox', sub { $broker->control('status')->{sandboxed} }),
-		'its pages are seen to be in its own sandbox');
+		'pages are seen to be in Chromium\'s own sandbox');
 };
 
 subtest 'how it is caged' => sub {
@@ -188,13 +188,13 @@ subtest 'how it is caged' => sub {
 		my ($uid) = $text =~ /^Uid:\s+(\d+)/m;
 		isnt($uid, 0, 'not root');
 		like($text, qr/^CapEff:\s+0+$/m, 'no capability');
-		like($text, qr/^NoNewPrivs:\s+1$/m, 'and none to gain');
+		like($text, qr/^NoNewPrivs:\s+1$/m, 'no new privileges');
 	}
 	for my $ns (qw(net pid mnt user ipc)) {
 		isnt(readlink "/proc/$chromium/ns/$ns", readlink "/proc/self/ns/$ns", "a $ns namespace of its own");
 	}
 	my @routes = split /\n/, read_file("/proc/$chromium/net/route") // '';
-	is(scalar @routes, 1, 'whose network leads nowhere');
+	is(scalar @routes, 1, 'the network of Chromium has no route');
 	unlike(join("\0", map { read_file("/proc/$_/cmdline") // '' } below($broker->{pid}, qr/chrom/)),
 		qr/--no-sandbox/, "Chromium's own sandbox is on");
 	my ($renderer) = below($broker->{pid}, qr/--type=renderer/);
@@ -229,10 +229,10 @@ subtest 'nothing stays behind' => sub {
 	ok(until_true('an idle session ends', sub { $quick->control('status')->{sessions} == 0 }), 'an idle session ends');
 	ok(until_true('an idle browser ends', sub { !$quick->control('status')->{running} }), 'an idle browser ends');
 	ok(until_true("no world", sub { !below($quick->{pid}, qr/remote-debugging/) }), "with all that it had");
-	is($quick->as->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200, 'and starts again');
+	is($quick->as->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200, 'an idle browser starts again');
 	@all = below($quick->{pid}, qr/./);
 	is($quick->stop, 0, 'the broker ends with its supervisor');
-	is((grep { alive($_) } @all), 0, 'and its tree with it');
+	is((grep { alive($_) } @all), 0, 'the processes of a broker end with the broker');
 };
 
 $site->stop;

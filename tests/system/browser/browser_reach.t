@@ -147,11 +147,11 @@ isnt(tried(remote => $later), $ours, 'an address that is nobody\'s is not ours')
 run(qw(ip addr add), "$later/24", qw(dev lo));
 is(tried(remote => $later), $ours, 'once it is ours, it is refused');
 run(qw(ip addr del), "$later/24", qw(dev lo));
-isnt(tried(remote => $later), $ours, 'and not when it is ours no more');
+isnt(tried(remote => $later), $ours, 'a removed address is no longer an own address');
 run(qw(ip route add local 93.184.218.0/24 dev lo));
 is(tried(remote => $any), $ours, 'so is what is ours by a route alone');
 run(qw(ip link set v0 down));
-isnt(tried(remote => $far4), $ours, 'and without a way, no way is what is told');
+isnt(tried(remote => $far4), $ours, 'an address without a route is not told as an own one');
 
 $broker->stop;
 done_testing();

@@ -31,12 +31,12 @@ my ($n, $no) = take_all($greedy, 'create_tab');
 is($n, 9, 'of ten sessions one requestor gets nine');
 same_json([$no->{code}, $no->{details}], ['QUOTA_EXCEEDED', {limit => 'max_sessions', used => 9, allowed => 10,
 	unit => 'sessions', whoCanRaise => 'the operator: max_sessions in [browser]', retryAfterMs => 1000}],
-	'its refusal has its own figure and the bound');
+	'the refusal of a session has the requestor\'s figure and the bound');
 is($modest->refused('create_tab')->{code}, 'none', 'another gets one');
 ($n, $no) = take_all($third, 'create_tab');
 is($n, 0, 'when all are taken, a third gets none');
-is($no->{details}{used}, 0, 'which tells that it has none');
-unlike(json_of($no), qr/9|greedy|modest/, 'and nothing of others');
+is($no->{details}{used}, 0, 'the refusal of a third requestor says that none is used');
+unlike(json_of($no), qr/9|greedy|modest/, 'the refusal of a third requestor tells nothing of others');
 is($_->do('list_sessions')->{sessions}[0]{requestor}, $_->{requestor}, "$_->{requestor} sees its own")
     for $greedy, $modest;
 my %core = map { $_ => 1 } core_limits_below($broker->{pid});
@@ -48,12 +48,12 @@ $broker->control('requestor_gone', {requestor => $_}) for qw(greedy modest);
 my $session = $greedy->do('create_tab')->{sessionId};
 ($n, $no) = take_all($greedy, 'create_tab', {sessionId => $session});
 is($n + 1, 14, 'of 16 tabs one requestor gets 14');
-is($no->{details}{limit}, 'max_tabs', 'and is told which limit that is');
+is($no->{details}{limit}, 'max_tabs', 'the refusal of a tab names max_tabs');
 is($no->{details}{used}, 14, 'with its own tabs');
 my $tab = $modest->do('create_tab', {url => $site->url('/article.html')});
 is($tab->{statusCode}, 200, 'another has a tab, which works');
 $no = (take_all($modest, 'create_tab', {sessionId => $tab->{sessionId}}))[1];
-unlike(json_of($no), qr/14|15|greedy/, 'and its refusal tells nothing of the first');
+unlike(json_of($no), qr/14|15|greedy/, 'the refusal of a tab tells nothing of others');
 $broker->control('requestor_gone', {requestor => $_}) for qw(greedy);
 
 # ---- calls ----
@@ -70,7 +70,7 @@ is($modest->do('navigate', {tabId => $tab->{tabId}, url => $site->url('/form.htm
 	'another works meanwhile');
 my @few = map { $modest->begin('wait', {tabId => $tab->{tabId}, text => 'never there', timeoutMs => 60_000}) } 1 .. 10;
 $broker->control('status');
-is((grep { $broker->is_answered($_) } @few), 0, 'and may wait for several things at once');
+is((grep { $broker->is_answered($_) } @few), 0, 'another requestor may wait for several things at once');
 my $after = $modest->refused('get_page_info', {tabId => $tab->{tabId}});
 is($after->{code}, 'none', 'beside which others are done');
 $broker->stop;

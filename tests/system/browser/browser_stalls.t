@@ -36,7 +36,7 @@ for my $i (0 .. $#names) {
 
 	is("@told", join(' ', ('none') x 20), "another is answered beside a page that $names[$i]");
 	ok(!$broker->is_answered($minute), '...sooner than a wait of a minute, which began before, is over');
-	ok($broker->wait_for($waits), '...whose own calls end');
+	ok($broker->wait_for($waits), "the call on a page that $names[$i] ends");
 	$greedy->refused('close_session', {sessionId => $_->{sessionId}}) for $its, $quiet;
 	ok($broker->wait_for($minute), '...with those of its other session');
 }
@@ -81,7 +81,7 @@ like($broker->wait_for($call{$_})->{body}{code}, qr/^(NAVIGATION_TIMEOUT|PAGE_CR
 ok(until_true('a page that is busy meanwhile stays', sub { Paddock::read_file($log) =~ /ended="the busiest" cpu_ms=\d+ allowed=\d+/ }),
    'a page that is busy meanwhile is ended');
 until_true('a browser that answers nobody stays', sub { $broker->control('status')->{crashes} });
-is($modest->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200, 'it is ended, and the next one works');
+is($modest->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200, 'the browser after a dead one works');
 $broker->stop;
 
 # ---- a session at work ----

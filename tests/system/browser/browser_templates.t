@@ -57,8 +57,8 @@ for (@asked) {
 		fits($id, $v->{result});
 		return unless $name;
 		my $file = artifact($s, $v, $name);
-		return like($file, qr/^\x89PNG/, 'its artifact shows the page') if $name =~ /png/;
-		same_json(json_to($file), $v->{result}, 'its artifact is the result');
+		return like($file, qr/^\x89PNG/, "the artifact $name shows the page") if $name =~ /png/;
+		same_json(json_to($file), $v->{result}, "the artifact $name is the result");
 	};
 }
 is(scalar(@asked), 2 * 4 * 2, 'in every way');
@@ -73,12 +73,12 @@ subtest 'without a grant for loopback' => sub {
 	is($_->{error}{code}, 'URL_NOT_ALLOWED', 'a page of this machine is not opened') for @{$v->{result}{items}};
 	like($v->{result}{items}[0]{error}{message},
 	     qr/which the template's grant does not name; the operator can grant it, by hosts = 127\.0\.0\.1 in its \[grant\]/,
-	     'and it is said what would change that') || diag(json_of($v));
+	     'the refusal of a host says which grant would help') || diag(json_of($v));
 	my $client = $s->tool(create_tab => {url => $article})->{view};
 	is($client->{statusCode}, 200, 'a client itself, who is trusted as local, opens it');
 	my $r = $s->run(batch_extract_pages => {urls => [$article, $cjk]}, mode => 'sync',
 			sessionId => $client->{sessionId})->{view};
-	is($r->{result}{items}[0]{error}{code}, 'URL_NOT_ALLOWED', "and gives that to no template by its session");
+	is($r->{result}{items}[0]{error}{code}, 'URL_NOT_ALLOWED', "a client's session opens no host to a template");
 	is($s->tool(navigate => {tabId => $client->{tabId}, url => $cjk})->{view}{statusCode}, 200, 'in which it goes on');
 };
 

@@ -57,10 +57,10 @@ for my $path ('/page/0', '/page/3') {
 		selectors => {username => '#u', password => '#p', submit => '#b'}, credentials => {username => 'ada', password => 'geh eim&1'}});
 
 	is($v->{status}, 'succeeded', "a page that repeats the password: $path") or diag(json_of($v));
-	unlike(json_of($v), qr/geh.{1,5}eim/, '... which is not in the result');
+	unlike(json_of($v), qr/geh.{1,5}eim/, "the result has no password: $path");
 }
-is_deeply([grep { (read_file($_) // '') =~ /geh.{1,5}eim/ } glob "$s->{state}/*"], [], '... nor in the store');
-unlike($s->log_text, qr/geh.{1,5}eim/, '... nor in the log');
+is_deeply([grep { (read_file($_) // '') =~ /geh.{1,5}eim/ } glob "$s->{state}/*"], [], "the store has no password that a page repeats");
+unlike($s->log_text, qr/geh.{1,5}eim/, "the log has no password that a page repeats");
 $site->stop;
 $s->stop;
 done_testing;

@@ -63,14 +63,14 @@ sub look {
 	is_deeply([grep { !$whole{$_} && !$own{$_} && !$if_there{$_} } @seen], $extra,
 		  "$about: there is nothing that is not in the table");
 	my %seen = map { $_ => 1 } @seen;
-	is_deeply([grep { !$seen{$_} } sort keys %own], [], 'and all that is');
+	is_deeply([grep { !$seen{$_} } sort keys %own], [], "$about: each path of the table is there");
 	is_deeply([grep { -e "$root$_" || -e "$root$_/paddock.db" } @secret], [], 'no state is in sight');
-	ok(!-e "$root/sys" && !-e "$root/etc/passwd" && !-e "$root/etc/paddock", 'nor who has an account');
+	ok(!-e "$root/sys" && !-e "$root/etc/passwd" && !-e "$root/etc/paddock", 'no accounts and no configuration are in sight');
 	for (split /\n/, read_file("/proc/$pid/mountinfo")) {
 		my ($at, $options) = (split)[4, 5];
 		ok($writable{$at} || $options =~ /^ro,/, "$at cannot be written to");
-		like($options, qr/nosuid/, 'and gives no rights');
-		like($options, qr/nodev/, 'and no devices') if $at !~ m{^/dev};
+		like($options, qr/nosuid/, "$at gives no rights");
+		like($options, qr/nodev/, "$at gives no devices") if $at !~ m{^/dev};
 	}
 	my ($renderer) = below($broker->{pid}, qr/--type=renderer/);
 	is_deeply([list("/proc/$renderer/root", '', {})], [], 'a page\'s process sees no file at all')
@@ -89,7 +89,7 @@ my $home = tempdir('/paddock-home.XXXXXX', CLEANUP => 1);
 chmod 0755, $home;
 mkdir "$home/chrome";
 write_file("$home/private", 'not for the browser');
-write_file("$home/chrome/data", 'its own');
+write_file("$home/chrome/data", 'Chromium\'s own');
 write_file("$home/chrome/run", "#!/bin/sh\nexec $chromium \"\$\@\"\n");
 chmod 0755, "$home/chrome/run", "$home/chrome";
 symlink "$home/chrome/run", "$home/link";

@@ -81,7 +81,7 @@ sub doctor {
 
 	said($r, 0, qr/good: 4\/4 part 4/, 'a run that succeeds exits 0');
 	same_json(json_to($r->{out}), {n => 5, s => '5', list => [1, 2]},
-		  'its result is on stdout, its inputs typed by the schema');
+		  'the result is on stdout, with inputs typed by the schema');
 	is(read_file("$cli->{here}/paddock-out/$id/a.txt"), "first\n",
 	   'an artifact lies where that was said');
 	is(read_file("$cli->{here}/paddock-out/$id/b.bin"),
@@ -101,7 +101,7 @@ sub doctor {
 	$r = private(['artifact', 'get', $id, 'a.txt', '-o', 'copy']);
 	is(read_file("$cli->{here}/copy"), "first\n", 'artifact get writes them');
 	$r = private(['artifact', 'get', $id]);
-	said($r, 2, qr/has 2 artifacts/, 'which of several has to be said');
+	said($r, 2, qr/has 2 artifacts/, 'artifact get without a name is refused for a run with two artifacts');
 	$r = private(['artifact', 'get', $id, 'b.bim']);
 	said($r, 4, qr/did you mean "b\.bin"/, 'a mistyped name is noticed');
 	$r = private(['cancel', $id]);
@@ -109,14 +109,14 @@ sub doctor {
 	$r = private(['ps']);
 	is($r->{out}, '', 'ps shows nothing that has ended');
 	said($r, 0, qr/\Apaddock: no runs are queued or running; "paddock ps -a --state-dir \S+[^"]*" shows those that have ended, too\n\z/,
-	     'and says so on stderr');
+	     'ps without runs says so on stderr');
 	said(private(['ps', '-q']), 0, qr/\A\z/, 'unless it is to be quiet');
 	is(private(['ps', '--json'])->{out}, "[]\n", 'as JSON it is an empty list');
-	said(private(['ps', '--warm']), 0, qr/\Apaddock: no worker waits/, 'nor does a worker wait there');
+	said(private(['ps', '--warm']), 0, qr/\Apaddock: no worker waits/, 'ps --warm says that no worker waits');
 	my $begun = time;
 	my $nodes = json_to(private(['ps', '--nodes', '--json'])->{out});
 	is_deeply([map { $_->{running} } @$nodes], [0], 'of servers there is the one that is asked');
-	cmp_ok(abs($nodes->[0]{startedAt} / 1000 - $begun), '<', 3600, '... and since when it is up');
+	cmp_ok(abs($nodes->[0]{startedAt} / 1000 - $begun), '<', 3600, 'ps --nodes says since when the server is up');
 	$r = private(['ps', '-a']);
 	like($r->{out}, qr/^$id +good +succeeded /m, 'ps -a does');
 	$r = private(['ps', '-a', '--json']);
@@ -134,7 +134,7 @@ sub doctor {
 	unlike($r->{out}, qr/\n./, 'on one line');
 	ok(-e "$cli->{here}/sub/dir/a.txt", '--out is made, and written to');
 	private(['run', 'good', '-q', '--out', 'sub/dir']);
-	ok(-e "$cli->{here}/sub/dir/a-2.txt", 'and nothing in it is overwritten');
+	ok(-e "$cli->{here}/sub/dir/a-2.txt", 'no artifact in --out is overwritten');
 	$r = private(['run', 'good', '-q', '--no-artifacts', '--out', 'none']);
 	ok(!-e "$cli->{here}/none", '--no-artifacts writes none');
 }
@@ -147,9 +147,9 @@ sub doctor {
 
 	said($r, 1, qr/failed: no way \?\[31m there$/m,
 	     'a run that fails exits 1, and cannot act on a terminal');
-	like($r->{err}, qr/code: STEP_EXECUTION_FAILED/, 'its code is told');
-	like($r->{err}, qr/hint: /, 'and a hint');
-	like($r->{err}, qr/step fetch failed: NO_ROUTE/, 'and the step');
+	like($r->{err}, qr/code: STEP_EXECUTION_FAILED/, 'the error code of a failed run is told');
+	like($r->{err}, qr/hint: /, 'the hint of a failed run is told');
+	like($r->{err}, qr/step fetch failed: NO_ROUTE/, 'the failed step is told');
 	is($r->{out}, '', 'nothing is on stdout');
 	$r = private(['run', 'bad', '--json', '-q']);
 	is(json_to($r->{out})->{error}{errorCode}, 'STEP_EXECUTION_FAILED',
@@ -274,7 +274,7 @@ ok(strays_gone(), 'nothing is left behind');
 	$p->signal('INT');
 	is($p->finish->{status}, 130, 'a second one leaves at once');
 	kill TERM => $_ for children_of($$); # its server: do not wait for the grace
-	ok(strays_gone(), 'and its server ends, too');
+	ok(strays_gone(), 'the private server ends after a second ctrl-C');
 }
 
 # ---- on a terminal ----
@@ -373,7 +373,7 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	is(join(' ', sort grep { !/^\.\.?$/ } readdir $d),
 	   '_rf a_b artifact bashrc etc evil same same-2',
 	   'under harmless ones, in their folder');
-	ok(-f "$cli->{here}/evil/etc/passwd", 'and in those below it that they name');
+	ok(-f "$cli->{here}/evil/etc/passwd", 'an artifact with folders in the name is written below the folder');
 }
 {
 	my %piece = (size => 9, mimeType => 'a/b', offset => 0,
@@ -383,11 +383,11 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	said(with_fake(\@get, get_artifact => {%piece}), 125, qr/make no sense/,
 	     'a server that sends nothing for ever');
 	said(with_fake(\@get, get_artifact => {%piece, data => '!!'}), 125,
-	     qr/make no sense/, 'or what is no base64');
+	     qr/make no sense/, 'artifact data that is no base64 is refused');
 	said(with_fake(\@get, get_artifact => {
 		%piece, data => 'eA==', sha256 => '0' x 64,
 		complete => JSON::PP::true}), 125, qr/sha256/,
-	     'or other bytes than those stored');
+	     'artifact data with another digest is refused');
 }
 {
 	my $polls = 0;
@@ -402,7 +402,7 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 			  });
 
 	said($r, 0, qr/half way/, 'a handle is followed to the end');
-	is($r->{out}, qq("late"\n), 'whose result is shown');
+	is($r->{out}, qq("late"\n), 'the result of a handle is shown');
 }
 
 # ---- the daemon ----
@@ -417,7 +417,7 @@ said(with_fake(['run', 't'], run_task_template => {status => 'succeeded'}), 125,
 	($id) = $r->{out} =~ /^($run)$/;
 	ok($r->{status} == 0 && $id, 'async prints the run\'s id at once');
 	$r = $cli->run(['run', 'slow', '--mode', 'async', '--json', @there]);
-	is(json_to($r->{out})->{mode}, 'async', 'or the handle as JSON');
+	is(json_to($r->{out})->{mode}, 'async', '--mode async --json prints the handle');
 	my $other = json_to($r->{out})->{runId};
 	ok(until_true('it to run', sub { $cli->run(['ps', '--template', 'slow', @there])->{out} =~ /^$id +slow +running /m }),
 	   'ps shows it running');
@@ -479,11 +479,11 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	   'also as JSON');
 	$r = private(['template', 'show', 'good']);
 	like($r->{out}, qr/^  s  a text, else "x"$/m, 'template show tells inputs');
-	unlike($r->{out}, qr/^(?:Resources|Prompts):/m, 'and none that it does not offer');
+	unlike($r->{out}, qr/^(?:Resources|Prompts):/m, 'template show lists no resources where none are offered');
 	$r = private(['template', 'show', 'offers']);
 	like($r->{out}, qr/^Resources:\n  demo:\/\/guide  text\/plain\n      How to .*begin\.\n  demo:\/\/of\/\{who\}\n/m,
 	     'resources that it offers');
-	like($r->{out}, qr/^Prompts:\n  greet who \[tone\]\n      Greets\n/m, 'and prompts');
+	like($r->{out}, qr/^Prompts:\n  greet who \[tone\]\n      Greets\n/m, 'template show lists prompts');
 	unlike($r->{out}, qr/\e|Secretly|Greet \{/, 'cleaned, and without what they contain');
 	same_json(json_to(private(['template', 'show', 'offers', '--json'])->{out})->{prompts},
 		  [{name => 'greet', title => 'Greets', arguments =>
@@ -494,13 +494,13 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 
 	$r = $cli->run(['template', 'new', 'hello']);
 	said($r, 0, qr/next: paddock template test/, 'template new writes one');
-	is($r->{out}, "./hello\n", 'and says where');
+	is($r->{out}, "./hello\n", 'template new says where the template is');
 	said($cli->run(['template', 'new', 'hello']), 2, qr/exists; nothing was written/,
-	     'but not over another');
+	     'template new overwrites no template');
 	$r = $cli->run(['template', 'check', 'hello']);
-	is($r->{out}, "hello 0.1.0 is good\n", 'it is good');
+	is($r->{out}, "hello 0.1.0 is good\n", 'the new template is good');
 	$r = $cli->run(['template', 'test', 'hello']);
-	is($r->{status}, 0, 'its tests pass') or diag($r->{out}, $r->{err});
+	is($r->{status}, 0, 'the tests of the new template pass') or diag($r->{out}, $r->{err});
 	like($r->{out}, qr/^ok 1 - hello: greets\n.*^1\.\.2$/ms, 'as TAP');
 	write_file("$cli->{here}/hello/tests/wrong.json",
 		   '{"inputs":{"name":"a"},"expect":{"status":"succeeded",' .
@@ -508,12 +508,12 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	$r = $cli->run(['template', 'test', 'hello']);
 	is($r->{status}, 1, 'a wrong one fails');
 	like($r->{out}, qr{^# differs at /result/greetings/0\n#   expected: "Hello, b!"\n#   got: +"Hello, a!"}m,
-	     'and it is said where');
+	     'the failed test says what differs');
 	write_file("$cli->{here}/hello/template.json", '{');
 	said($cli->run(['template', 'check', 'hello']), 1, qr/not JSON/,
 	     'a broken one is not good');
 	said($cli->run(['template', 'test', 'hello']), 1, qr/not JSON/,
-	     'and cannot be tested');
+	     'a broken template cannot be tested');
 	said($cli->run(['template', 'check', 'sub']), 1, qr/template\.json/,
 	     'a folder without any is not good either');
 	is(join(' ', glob "$cli->{root}/paddock-test-*"), '',
@@ -529,7 +529,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 
 	ok($token, 'token makes 32 bytes in base64url');
 	like($r->{err}, qr/^\[requestor "bob"\]\ntoken_sha256 = $digest$/m,
-	     'and the section with its digest');
+	     'token prints the section with the digest');
 	isnt($cli->run(['token'])->{out}, $r->{out}, 'another each time');
 	$r = $cli->run(['token', '--json']);
 	is(json_to($r->{out})->{tokenSha256},
@@ -559,7 +559,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 		$r = $cli->run(['client-config', '--client', $client, '--url', $url, '--token-env', 'T_1']);
 		is((values %{json_to($r->{out})})[0]{paddock}{headers}{Authorization}, "Bearer $value", "a token of the environment of $client");
 	}
-	said($cli->run(['client-config', '--client', 'cursor', '--token-env', 'T']), 2, qr/--token-env goes with --url/, 'which is for a daemon');
+	said($cli->run(['client-config', '--client', 'cursor', '--token-env', 'T']), 2, qr/--token-env goes with --url/, 'client-config takes --token-env with --url alone');
 	said($cli->run(['client-config', '--client', 'cursor', '--url', $url, '--token-env', $_]), 2, qr/has to be the name of a variable/, "no variable: '$_'")
 	    for '', 'a b', '1A', 'pdk_x-y', '${X}';
 
@@ -579,36 +579,36 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	my $now = read_file($file);
 	like($now, qr/"args":\s*\["ü",\s*1\.50?,\s*12345678901234567890\]/, '... as they were, to the number') ;
 	$now = json_to($now);
-	is_deeply([sort keys %$now], [qw(mcpServers theme z)], '... and all else');
-	is((stat $file)[2] & 07777, 0600, '... and its mode');
-	ok(-l "$cli->{here}/link.json", '... and a link to it');
-	said($cli->run(\@write), 0, qr/\Areplaced paddock in /, 'its own entry is replaced');
+	is_deeply([sort keys %$now], [qw(mcpServers theme z)], 'other keys of the file are kept');
+	is((stat $file)[2] & 07777, 0600, 'the mode of the file is kept');
+	ok(-l "$cli->{here}/link.json", 'a link to the file is kept');
+	said($cli->run(\@write), 0, qr/\Areplaced paddock in /, 'the entry of paddock is replaced');
 	for (['{"mcpServers": {}} // mine', qr/hint: \S+ is left as it is/], ['[1]', qr/has to be an object/],
 	     ['{"mcpServers": [1]}', qr/"mcpServers" in it has to be an object/], ['{"a": 1, "a": 2}', qr/left as it is/]) {
 		my ($text, $re) = @$_;
 
 		write_file($file, $text);
 		said($cli->run(\@write), 2, $re, "refused: $text");
-		is(read_file($file), $text, '... and left as it is');
+		is(read_file($file), $text, "the file is left as it was: $text");
 	}
 	said($cli->run([@write[0 .. 3], $cli->{here}]), 2, qr/is no file/, 'a folder is no file');
-	said($cli->run([@write[0 .. 3], "$cli->{here}/none/x"]), 125, qr/left as it is/, 'nor one in a folder that is not there');
+	said($cli->run([@write[0 .. 3], "$cli->{here}/none/x"]), 125, qr/left as it is/, 'a file in a missing folder is refused');
 	my $large = $others =~ s/dark/'dark' x 1000/er;
 	my @full = (within => ['sh', '-c', 'ulimit -f 1; trap "" XFSZ; exec "$@"', 'sh']); # stderr is a file, too
 	write_file($file, $large);
 	said($cli->run(\@write, @full), 125, qr/left as it is: File too large/, 'a file that cannot be written whole is told');
-	is(read_file($file), $large, '... and the old one is left as it is');
-	is_deeply([grep { /mcp\.json\./ } glob "$cli->{here}/*"], [], 'and nothing is left beside it');
+	is(read_file($file), $large, 'the old file is left when the new one cannot be written');
+	is_deeply([grep { /mcp\.json\./ } glob "$cli->{here}/*"], [], 'no other file is left in the folder');
 
 	$r = private(['doctor']);
 	said($r, 0, qr/^/, 'doctor');
 	like($r->{out}, qr/^isolation +\w+$/m, 'tells how runs are isolated');
 	like(doctor('enabled = no'), qr/^browser +none\nruns.*^missing +browser: the operator has switched/ms,
-	     'or that there is no browser, and why');
+	     'doctor says why there is no browser');
 	like(doctor('chromium = /bin/false'), qr/^browser +\/bin\/false does not start\n.*^missing +browser: .*\/bin\/false does not start: /ms,
-	     'or that it does not start');
+	     'doctor says that Chromium does not start');
 	like(doctor("[requestor \"me\"]\nuid = $>\nbrowser_tools = none"),
-	     qr/^browser .*not tried: .*browser_tools/m, 'or that it may not be tried')
+	     qr/^browser .*not tried: .*browser_tools/m, 'doctor says that the browser may not be tried')
 	    if !lacks('Chromium');
 	like(doctor(''), lacks('Chromium') ? qr/^missing +browser: .*make deps-browser/m
 	     : qr/^browser +\/\S+ \(\S+\/[\d.]+\) starts, its own sandbox is on\nbroker +locked in, (?:a user of its own|the server's user), cgroups \w+$/m,

@@ -108,10 +108,10 @@ for my $where (['a private server', $cli->private], ['a daemon', @there]) {
 	my $shown = $r->{err};
 	same_json($r->{json}, {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30,
 		  tags => ['x', 'z'], ok => JSON::PP::true}}, "$what: a form is filled in, by its schema") or diag($r->{err});
-	is($r->{status}, 0, '... and the run goes on');
+	is($r->{status}, 0, "$what: the run goes on with the answers");
 	like($shown, qr/^paddock: form asks:\n  \| Who is it\?\n  \| paddock: password:\n/m, '... the words are the template\'s, and marked');
 	like($shown, qr/^  \| Full name\nform asks for "name", a text, at least 2 characters: /m, '... as is the prompt');
-	like($shown, qr/^    1 \| Dark red\n    2 \| Blue\nform asks for "colour", a number, 1 to 2: /m, '... and what there is to choose');
+	like($shown, qr/^    1 \| Dark red\n    2 \| Blue\nform asks for "colour", a number, 1 to 2: /m, "$what: the prompt lists the choices");
 	like($shown, qr/^form asks for "age", an integer, 1 to 150 \[30\]: 151\n  that does not do: it has to be a number of at most 150\n/m, 'what does not do is told');
 	like($shown, qr/name".*colour".*(?:age|mail|tags|ok)"/s, 'what has to be there comes first');
 }
@@ -127,13 +127,13 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	my $r = talk(['run', 'name', @there], qr/name"/ => "\cC");
 
 	is($r->{status}, 130, 'ctrl-C cancels the run');
-	like($r->{err}, qr/cancelling run_\w+.*was cancelled/s, '... and it is said');
-	is($d->client->greeted->tool(list_task_runs => {limit => 1})->{view}{runs}[0]{status}, 'canceled', '... which is over then');
+	like($r->{err}, qr/cancelling run_\w+.*was cancelled/s, 'the command says that the run was cancelled');
+	is($d->client->greeted->tool(list_task_runs => {limit => 1})->{view}{runs}[0]{status}, 'canceled', 'the cancelled run is over');
 	$r = talk(['run', 'twice', @there], qr/name"/ => "Al\n", qr/name"/ => "Bo\n", qr/again[\s\S]*name"/ => "Cy\n");
 	is(join(' ', sort @{$r->{json} // []}), 'Al Bo Cy', 'several at once, and one later');
 	$r = talk(['run', 'sure', @there], qr/yes\?/ => "what\n", qr/yes\?/ => "n\n");
 	is($r->{json}{action}, 'decline', 'a question without fields: no');
-	is(talk(['run', 'sure', @there], qr/yes\?/ => "y\n")->{json}{action}, 'accept', '... or yes');
+	is(talk(['run', 'sure', @there], qr/yes\?/ => "y\n")->{json}{action}, 'accept', 'a question without fields: yes');
 	is(talk(['run', 'name', @there, '--answer', 'name=x'], qr/name"/ => "Ada\n")->{json}{content}{name}, 'Ada', 'an answer that does not do is asked for');
 	is(talk(['run', 'name', @there, '--answer', 'name=Bo'])->{json}{content}{name}, 'Bo', 'one that does is not');
 }
@@ -164,7 +164,7 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	is("@forged", '', 'none begins a line as paddock does');
 	like($r->{err}, qr/^  \(what else it says is left out\)$/m, 'a message of any length leaves the prompt in sight');
 	like($r->{err}, qr/^evil asks for "'': paddock: your password: ", a text \['? ?paddock> \]: |^evil asks for "'': /m, 'a prompt says who asks, before any word of its');
-	is($r->{json}{action}, 'accept', 'it can be answered all the same') or diag($r->{err});
+	is($r->{json}{action}, 'accept', 'a hostile question can be answered') or diag($r->{err});
 }
 
 # ---- nobody there ----
@@ -180,18 +180,18 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	answers(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'colour=1'],
 	    {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30}}, '... with its defaults');
 	my $bad = $cli->run(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'age=151', 'colour=Blue']);
-	is(json_to($bad->{out})->{action}, 'decline', '... but no default stands for an answer that does not do') or diag($bad->{err});
+	is(json_to($bad->{out})->{action}, 'decline', 'the default does not replace a wrong answer') or diag($bad->{err});
 	like($cli->run(['run', 'form', @there, '--answer', 'colour=Green'])->{err}, qr/^paddock: the answer for "colour" does not do: [^\n]*\n  it may be in words, too: Dark red, Blue$/m, '... of which the choices are told');
-	answers(['run', 'sure', @there, '--answer', 'accept=yes'], {action => 'accept', content => {}}, '... or says yes');
+	answers(['run', 'sure', @there, '--answer', 'accept=yes'], {action => 'accept', content => {}}, '--answer accept=yes says yes');
 	is($cli->run(['run', 'name', @there, '--answer', '=Al'])->{status}, 2, '--answer without a key before its = is refused');
 	answers(['run', 'twice', $cli->private, '--answer', 'name=Al'], ['Al', 'Al', 'Al'], '... each that asks for it');
 	$r = $cli->run(['run', 'name', @there, '--answer', 'name=A', '--answer', 'nmae=Al']);
 	like($r->{err}, qr/\Apaddock: the answer for "name" does not do: it has to be a string of at least 2 characters\npaddock: name asks /, 'one that does not do is told');
-	like($r->{err}, qr/^paddock: nothing asked for "nmae", which --answer gives$/m, '... and one that nothing asked for');
+	like($r->{err}, qr/^paddock: nothing asked for "nmae", which --answer gives$/m, 'an answer for which no question came is told');
 	said($cli->run(['run', 'name', @there, '--answer', 'name']), 2, qr/--answer is "name"; write key=value/, 'one without a value is wrong usage');
 	$r = $cli->run(['run', 'often', @there, '--answer', 'name=x']);
 	is(scalar(() = $r->{err} =~ /so it is declined/g), 5, 'a template that goes on asking is told of five times');
-	like($r->{err}, qr/^paddock: 15 more questions were declined$/m, '... and then by a number');
+	like($r->{err}, qr/^paddock: 15 more questions were declined$/m, 'further declined questions are told by a number');
 	$r = $cli->run(['run', 'plain', @there, '--answer', 'x=1']);
 	is($r->{status}, 0, 'an answer too many does no harm');
 	like($cli->run(['run', 'model', @there])->{err}, qr/SAMPLING_NOT_SUPPORTED/, 'there is no model to ask');
@@ -205,19 +205,19 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	ok(until_true('a question', sub { json_to($cli->run(['status', $id, '--json', @there])->{out})->{awaitingInput} }), 'a run that is detached keeps its question');
 	my $r = talk(['wait', $id, @there], qr/name"/ => "Ada\n");
 	is($r->{out}, "succeeded\n", '... until who waits for it answers') or diag($r->{err});
-	is(json_to($cli->run(['result', $id, @there])->{out})->{content}{name}, 'Ada', '... which the run gets');
+	is(json_to($cli->run(['result', $id, @there])->{out})->{content}{name}, 'Ada', 'the run gets the answer given to wait');
 	($id) = $cli->run(['run', 'twice', '-dq', @there])->{out} =~ /(run_\w+)/;
 	is($cli->run(['wait', $id, '--answer', 'name=Bo', '--answer', 'x=1', @there])->{out}, "succeeded\n", 'likewise by --answer');
 	is($cli->run(['result', $id, @there])->{out} =~ s/\s//gr, '["Bo","Bo","Bo"]', '... all that it asks');
 	said($cli->run(['wait', $id, '--answer', 'x=1', @there]), 0, qr/^paddock: nothing asked for "x", which --answer gives\n\z/m, 'an answer that nothing asked for is told');
-	said($cli->run(['wait', $id, '-q', '--answer', 'x=1', @there]), 0, qr/\A\z/, '... but not with --quiet');
+	said($cli->run(['wait', $id, '-q', '--answer', 'x=1', @there]), 0, qr/\A\z/, 'an unused answer is not told with --quiet');
 	($id) = $cli->run(['run', 'name', '-dq', @there])->{out} =~ /(run_\w+)/;
 	until_true('its question', sub { json_to($cli->run(['status', $id, '--json', @there])->{out})->{awaitingInput} });
 	$r = $cli->run(['wait', $id, '-t', '100ms', @there]);
 	is($r->{status}, 124, 'without a terminal nothing is answered unasked');
-	like($r->{err}, qr/\Apaddock: \Q$id\E waits for an answer, and there is no terminal to ask at; paddock wait \Q$id\E does on one, or with --answer KEY=VALUE\npaddock: \Q$id\E has not ended in that time, and goes on\n\z/, '... which is said once');
+	like($r->{err}, qr/\Apaddock: \Q$id\E waits for an answer, and there is no terminal to ask at; paddock wait \Q$id\E does on one, or with --answer KEY=VALUE\npaddock: \Q$id\E has not ended in that time, and goes on\n\z/, 'wait without a terminal says once that the run waits for an answer');
 	is(talk(['wait', $id, @there], qr/name"/ => "\cC")->{status}, 130, 'ctrl-C leaves it');
-	is(json_to($cli->run(['status', $id, '--json', @there])->{out})->{status}, 'running', '... and the run goes on');
+	is(json_to($cli->run(['status', $id, '--json', @there])->{out})->{status}, 'running', 'the run goes on after ctrl-C in wait');
 	$cli->run(['cancel', $id, @there]);
 	like($d->client->greeted->run('name', {}, mode => 'async')->{view}{runId}, qr/^run_/, 'who cannot answer later');
 	like($cli->run(['wait', 'last', @there])->{err}, qr/ELICITATION_NOT_SUPPORTED/, '... has no question waiting');
@@ -241,11 +241,11 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 
 	same_json($r->{json}, {n => 3, secret => 4, text => "from a file\n", more => 'x'}, 'inputs are asked for, by the schema') or diag($r->{err});
 	unlike($r->{err}, qr/HUSH/, 'a secret one is not shown');
-	like($r->{err}, qr/"text", a text: \@text\n/, '... and the next one is again');
+	like($r->{err}, qr/"text", a text: \@text\n/, 'the prompt after a secret one echoes again');
 	like($r->{err}, qr/\Apaddock: needs needs inputs that were not given:\n.*^needs asks for "n", an integer, 1 to 9: /ms, 'each is told in words');
 	$r = talk(['run', 'needs', @there, '-i', 'n=3'], qr/"token"/ => "HUSH\n", qr/"text"/ => "\cD");
 	is($r->{status}, 2, 'who gives none runs nothing');
-	like($r->{err}, qr/not all inputs were given, so nothing was run/, '... which is said');
+	like($r->{err}, qr/not all inputs were given, so nothing was run/, 'the command says that not all inputs were given');
 	is(talk(['run', 'needs', @there], qr/"n"/ => "\cC")->{status}, 130, 'ctrl-C leaves');
 	for my $line ('@@text', '@text') {
 		$r = talk(['run', 'file', @there], qr/"file"/ => "$line\n");
@@ -283,8 +283,8 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 
 	is($r->{json}{action}, 'accept', 'a page: who has been there says so') or diag($r->{err});
 	like($r->{err}, qr/^paddock: x asks you to open a page:\n  \| Pay\n  \| paddock: now\n  \| \Q$url\E\n  the page is of evil\.example:8443; paddock does not open it\n/m,
-	     '... its URL is shown in full, and whose it is');
-	is($visit->($url, qr/have you done/ => "!cancel\n")->{json}{action}, 'cancel', '... or cancels');
+	     'the URL of a page to open is shown in full, with the host');
+	is($visit->($url, qr/have you done/ => "!cancel\n")->{json}{action}, 'cancel', 'a page to open can be cancelled');
 	is($visit->('javascript:alert(1)')->{json}{action}, 'decline', 'what is no page is declined');
 }
 

@@ -63,7 +63,7 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
 	is($got, $want, $name);
 }
 
-ok(!-e "$cli->{root}/none", '... nor is it made');
+ok(!-e "$cli->{root}/none", 'completion makes no state folder');
 
 # Against a server which never answers, the shell gets its line back.
 {
@@ -72,7 +72,7 @@ ok(!-e "$cli->{root}/none", '... nor is it made');
 	listen $mute, 5;
 	my $before = time;
 	is(offered(['status', '--socket', "$cli->{root}/mute", '']), '', 'a mute server offers nothing');
-	cmp_ok(time - $before, '<', $PATIENCE, 'and is not waited for');
+	cmp_ok(time - $before, '<', $PATIENCE, 'completion does not wait for a mute server');
 }
 
 # Without a daemon, words from the record of a private server are offered, too.
@@ -110,21 +110,21 @@ is(offered_there(['status', @there, '']), "$slow\tslow, running\nlast\tslow, run
 is(offered_there(['explain', @there, substr $over, 0, 20]), "$over\tgood, succeeded\n", 'as they are begun') if substr($over, 0, 20) ne substr($slow, 0, 20);
 is(offered_there(['cancel', @there, '']), "$slow\tslow, running\n", 'of those that can be cancelled');
 is(offered_there(['artifact', 'get', @there, '']), "$slow\tslow, running\nlast\tslow, running\n$over\tgood, succeeded\n", 'runs that have artifacts');
-like(offered_there(['artifact', 'cat', @there, 'art_']), qr/\A(?:art_[a-z2-7]{26}\t[^\n]+\n){7}\z/, 'or artifacts by their ids');
+like(offered_there(['artifact', 'cat', @there, 'art_']), qr/\A(?:art_[a-z2-7]{26}\t[^\n]+\n){7}\z/, 'ids of artifacts are offered');
 my ($put) = $cli->run(['artifact', 'put', 'file.json', '-q', @there])->{out} =~ /(art_\S+)/;
 is(offered_there(['artifact', 'rm', @there, '']), "$put\tfile.json\n", 'uploads, which can be deleted');
-like(offered_there(['artifact', 'get', @there, substr $put, 0, 20]), qr/^\Q$put\E\tfile\.json\n/m, '... and all else can be with them');
+like(offered_there(['artifact', 'get', @there, substr $put, 0, 20]), qr/^\Q$put\E\tfile\.json\n/m, 'uploads are offered to artifact get');
 is(offered_there(['run', 'good', @there, '-i', 'cou']), "count=\n", 'the daemon tells inputs, too');
 is(offered_there(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'then their names, but for what would act in a shell');
 is(offered_there(['artifact', 'cat', @there, substr($over, 0, 29), '']), "rows.csv\n", '... of a run by a beginning of its id, too');
 is(offered_there(['run', 'run_it', @there, '-i', '']), "code=\n", 'a template may be called as runs are');
 is(offered_there(['retry', @there, $over, '-i', 'cou']), "count=\n", 'inputs of a run\'s template');
-is(offered(['artifact', 'cat', @there, $over, 'rows.csv', '']), '', 'and no more');
+is(offered(['artifact', 'cat', @there, $over, 'rows.csv', '']), '', 'no word is offered after the artifact\'s name');
 is(join(' ', sort split /\n/, offered_there(['run', @there, 'go'])), 'goes good', 'templates are the daemon\'s');
 
 $cli->run(['run', 'good', '-q', @there]);
 is(offered_there(['artifact', 'cat', @there, 'last', '']), "rows.csv\n", 'names of the last run\'s artifacts');
-is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", '... and its inputs');
+is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", 'inputs of the last run are offered');
 
 # ---- all there is: by help, completion and the manual ----
 
@@ -148,7 +148,7 @@ is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", '... and i
 	}
 	cmp_ok(scalar @all, '>', 20, @all . ' commands');
 	is(join(', ', @unoffered), '', '... with all their flags, and no others');
-	is(join(', ', @untold), '', '... which the manual has');
+	is(join(', ', @untold), '', 'each command is in the manual');
 }
 
 # ---- the shells ----
@@ -230,7 +230,7 @@ for my $name (sort keys %shells) {
 		my $said = $shells{$name};
 
 		is($said->('expl'), 'explain', "$name completes a command");
-		is($said->('artifact', 'c'), 'cat', 'and the second word of one');
+		is($said->('artifact', 'c'), 'cat', "$name completes the second word of a command");
 		is($said->('ps', '--status', 'f'), 'failed', 'a value');
 		is($said->('ps', '--status=f'), '--status=failed', 'a value behind a =');
 		is(busy($said, 'cancel', @there, substr $slow, 0, 5), $slow, 'a run, without what is said of it');

@@ -14,7 +14,7 @@ my %templates = (
     bad => lua('run.error("NO", "no")'),
     some => lua('run.map({1, 2}, {step = "s"}, function(n) if n == 2 then error("odd") end end) return 1', supportsPartialSuccess => JSON::PP::true),
     slow => lua('run.sleep(60000)', limits => {maxTimeoutMs => 100}),
-    waits => lua('run.progress(1, 2, "it waits") run.sleep(600000)', limits => {maxTimeoutMs => 600000}),
+    waits => lua('run.progress(1, 2, "the run waits") run.sleep(600000)', limits => {maxTimeoutMs => 600000}),
 );
 my $unknown = 'run_' . 'a' x 26;
 my $artifact = 'art_' . 'a' x 26;
@@ -104,7 +104,7 @@ sub interrupted {
 	my ($cli, %o) = @_;
 	my $p = $cli->start(['run', 'waits', $cli->private, heard(%o)], %o);
 
-	$p->wait_shown(qr/it waits/);
+	$p->wait_shown(qr/the run waits/);
 	$p->signal('INT');
 	my $r = $p->finish;
 	is($r->{status} . left($r), 130, '130: run');

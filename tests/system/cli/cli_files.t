@@ -46,11 +46,11 @@ for (users()) {
 		is($paddock->('artifact', 'cat', $id)->{out}, "1,2\n" x 100_000, 'cat gives one back');
 		$r = $paddock->('run', 'sums', '-i', 'f=@@a b.csv', '-i', 'files.x.csv=@@b.bin', '-i', 'list=@@b.bin', '-i', 'list=text');
 		is($r->{out}, qq({"n": 400008}\n), 'a run is given files that are uploaded for it') or diag $r->{err};
-		like($r->{err}, qr/uploaded a b\.csv as art_/, '…which is told');
+		like($r->{err}, qr/uploaded a b\.csv as art_/, 'the command says which file was uploaded');
 		is($paddock->('run', 'given', '-i', 'f=@@a b.csv', '-q')->{out} =~ s/\s//gr, '["in/ab.csv",400000]', '…a program, too');
 		is($paddock->('run', 'given', '-i', "f:={\"\$artifact\": \"$id\", \"name\": \"c\"}", '-q')->{out} =~ s/\s//gr, '["in/c",400000]', '…by its id');
-		is($paddock->('run', 'given', '-i', 'f=@b.bin', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…or with the call');
-		is($paddock->('retry', 'last', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', '…and once more') if $what eq 'a daemon';
+		is($paddock->('run', 'given', '-i', 'f=@b.bin', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', 'a small file goes with the call');
+		is($paddock->('retry', 'last', '-q')->{out} =~ s/\s//gr, '["in/b.bin",2]', 'retry gives the file again') if $what eq 'a daemon';
 		write_file("$cli->{here}/huge", '');
 		truncate "$cli->{here}/huge", 300 << 20;
 		write_file("$cli->{here}/large", 'a' x (17 << 20));
@@ -63,7 +63,7 @@ for (users()) {
 			$r = $paddock->('run', 'sums', '-i', $word);
 			ok($r->{status} =~ /^(?:2|4|125)$/ && $r->{err} =~ $says, "$word is refused") or diag "$r->{status} $r->{err}";
 		}
-		is($paddock->('artifact', 'put', 'none')->{status}, 2, 'and so is what cannot be put');
+		is($paddock->('artifact', 'put', 'none')->{status}, 2, 'a file that does not exist is no upload');
 	}
 	if (!on_postgres()) { # whose rows have the bytes
 		my ($stored) = grep { -s == 400_000 } glob "$d->{state}/artifacts/*/*";

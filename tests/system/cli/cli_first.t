@@ -33,7 +33,7 @@ my @state = ('--state-dir', "$cli->{root}/state");
 
 said($cli->run([@$_, 'mine', @state]), 4, qr{there is no template "mine"\n.*\n  hint: \./mine is a package: --templates \./mine takes it$}s,
      "@$_: a package in this folder is pointed at") for ['run'], ['template', 'show'];
-is($cli->run(['run', 'mine', '--templates', './mine', @state])->{out}, "1\n", 'which is how it is run');
+is($cli->run(['run', 'mine', '--templates', './mine', @state])->{out}, "1\n", 'a package in this folder runs with --templates');
 unlike($cli->run(['run', 'others', @state])->{err}, qr/is a package/, 'a name that is no folder is not');
 
 my $bad = package_at("$here/several", 'bad', broken => 1);
@@ -44,9 +44,9 @@ for (['run'], ['template', 'show']) {
 	my $r = $cli->run([@$_, 'bad', '--templates', 'several', @state]);
 
 	said($r, 4, qr{^paddock: skipped \Q$bad\E: template\.json:.*"descripton"}m, "@$_ of a broken package says what is wrong with it");
-	like($r->{err}, qr{hint: "paddock template check \Q$bad\E" tells all that is wrong with it\n\z}, '  and how to see all of it');
-	unlike($r->{err}, qr/worse/, '  and nothing of the others');
-	like($r->{err}, qr{hint: "paddock template ls --state-dir \S+ --templates several" shows}, '  and lists those of that folder');
+	like($r->{err}, qr{hint: "paddock template check \Q$bad\E" tells all that is wrong with it\n\z}, "@$_ of a broken package says how to see all faults");
+	unlike($r->{err}, qr/worse/, "@$_ of a broken package says nothing of the others");
+	like($r->{err}, qr{hint: "paddock template ls --state-dir \S+ --templates several" shows}, "@$_ of a broken package says how to list the folder");
 }
 like($cli->run(['run', 'other', '--templates', 'several', @state])->{err}, qr{skipped \S+/bad: .*skipped \S+/worse: }s, 'of another all are told');
 
@@ -55,7 +55,7 @@ mkdir "$here/empty";
 write_file("$here/file", "x\n");
 for my $what (qw(check test grant)) {
 	said($cli->run(['template', $what, 'nowhere']), 4, qr/\Apaddock: nowhere: No such file or directory\n\z/, "template $what of a folder that is not there");
-	said($cli->run(['template', $what, 'file']), 2, qr/\Apaddock: file: this is no folder; name the one that has template\.json\n\z/, "  and of a file");
+	said($cli->run(['template', $what, 'file']), 2, qr/\Apaddock: file: this is no folder; name the one that has template\.json\n\z/, "template $what of a file");
 }
 for my $what (qw(check test)) {
 	said($cli->run(['template', $what, 'empty']), 1, qr/\Apaddock: empty: neither it nor a folder in it has a template\.json\n\z/, "template $what of a folder without a package fails");
@@ -67,13 +67,13 @@ my $r = $cli->run_private(['run', 'good']);
 
 said($r, 2, qr/hint: "paddock (template show good --state-dir [^"]+)" tells what inputs/, 'a missing input: where the template is told of');
 my ($words) = $r->{err} =~ /hint: "paddock ([^"]+)" tells/;
-like($cli->run([split ' ', $words // ''])->{out}, qr/^  n  an integer, required$/m, '  and there it is');
+like($cli->run([split ' ', $words // ''])->{out}, qr/^  n  an integer, required$/m, '  the hinted command shows the inputs');
 $r = $cli->run_private(['run', 'leaves']);
 SKIP: {
 	skip 'programs are not caged here', 3 if $r->{err} =~ /ISOLATION_TOO_WEAK/;
 	like($r->{err}, qr/"paddock logs $run --state-dir [^"]+" shows all/, 'a program that gives up: where its log is');
 	($words) = $r->{err} =~ /"paddock ([^"]+)" shows all/;
-	like($cli->run([split ' ', $words // ''])->{out}, qr/no such table/, '  and there it is');
+	like($cli->run([split ' ', $words // ''])->{out}, qr/no such table/, '  the hinted command shows the log');
 	$r = $cli->run_private(['run', 'crlf']);
 	($words) = $r->{err} =~ /hint: paddock ([^\n]+)\n\z/;
 	like($cli->run([split ' ', $words // ''])->{out}, qr/CR LF, as files of Windows.*template check/s, 'a #! line for env that ends with CR LF is told as that');
@@ -82,7 +82,7 @@ said($cli->run_private(['run', 'good', '--mode', 'async', '-i', 'n=1']), 125, qr
      'a daemon is of no use to who asks for a private server');
 said($cli->run_private(['run', 'good', '-i', 'm.n=1']), 2, qr/takes no input "m\.n"; it takes (?:"n", "label"|"label", "n")\n\z/, 'an input that there is not: those that there are');
 is($cli->run_private(['run', 'good', '-i', 'n=1', '--idempotency-key', 'k'])->{status}, 0, 'a key is used');
-said($cli->run_private(['run', 'good', '-i', 'n=2', '--idempotency-key', 'k']), 2, qr/hint: give the inputs that it was used with, or another --idempotency-key\n\z/, 'and used again for something else');
+said($cli->run_private(['run', 'good', '-i', 'n=2', '--idempotency-key', 'k']), 2, qr/hint: give the inputs that it was used with, or another --idempotency-key\n\z/, 'a key used again for other inputs is refused');
 
 said($cli->run(['ps', '--socket', 'nowhere']), 125, qr/no server answers at nowhere: No such file or directory\n  hint: start paddockd with that --socket, or leave the flag out for a private server\n\z/, 'a socket that nobody serves');
 
@@ -95,7 +95,7 @@ like($cli->run_private(['logs', $unknown, '--json'])->{out}, qr/"errorCode":"RUN
 # ---- what would not work is not written ----
 said($cli->run(['client-config', '--client', 'cursor', '--templates', 'nowhere']), 2, qr/\Apaddock: nowhere, which --templates names: No such file/, 'client-config: templates that are not there');
 said($cli->run(['client-config', '--client', 'cursor', '--config', 'nowhere']), 2, qr/\Apaddock: nowhere, which --config names: No such file/, '  a configuration that is not');
-said($cli->run(['client-config', '--client', 'cursor', '--url', 'here:80/mcp']), 2, qr{\Apaddock: --url is "here:80/mcp"; it has to begin with http://}, '  and no URL');
+said($cli->run(['client-config', '--client', 'cursor', '--url', 'here:80/mcp']), 2, qr{\Apaddock: --url is "here:80/mcp"; it has to begin with http://}, '  client-config: a --url that is no URL');
 said($cli->run(['schema', 'empty', 'file']), 2, qr/\Apaddock: empty: Is a directory\n\z/, 'a folder is no schema');
 $r = $cli->run(['token', 'bob']);
 write_file("$here/tokens.conf", "[server]\n$r->{err}");

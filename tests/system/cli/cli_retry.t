@@ -37,26 +37,26 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	$r = paddock('retry', 'last');
 	my $again = newest();
 	is($r->{out}, "\"Hello, Ada\"\n", 'retry gives the result of the same inputs');
-	is($r->{status}, 0, '... and its status');
+	is($r->{status}, 0, 'the status of retry is that of the new run');
 	is($again->{retriedFrom}, $first, '... of a new run, which says what it repeats');
-	is(read_file("$cli->{here}/paddock-out/$again->{runId}/card.txt"), 'Ada', '... whose artifacts are written');
+	is(read_file("$cli->{here}/paddock-out/$again->{runId}/card.txt"), 'Ada', 'the artifacts of the new run are written');
 	$r = paddock('retry', substr($first, 4, 20), '-i', 'name=Bo', '--no-artifacts', '--json');
 	my $v = json_to($r->{out});
 	is("$v->{result} $v->{retriedFrom}", "Hello, Bo $first", 'by the beginning of an id, with an input anew, in JSON');
 	$r = paddock('retry', $first, '-i', 'n=x');
 	is($r->{status}, 2, 'inputs are typed by the template\'s schema');
-	like($r->{err}, qr/\bn\b.*integer/, '... which is said');
+	like($r->{err}, qr/\bn\b.*integer/, 'the refusal of an input says the type');
 	$r = paddock('retry', $first, '-i', 'nam=Bo');
-	like($r->{err}, qr/did you mean "?name/, '... and so is what is near');
+	like($r->{err}, qr/did you mean "?name/, 'the refusal of an unknown input names the nearest');
 	$r = paddock('retry', $first, '--detach');
 	(my $id = $r->{out}) =~ s/\n\z//;
 	is($c->ended($id)->{retriedFrom}, $first, '--detach prints the id, and leaves it');
 	like(paddock('explain', $id)->{out}, qr/It is another try of \Q$first\E\./, 'explain says what it repeats');
 	my ($row) = grep { $_->{runId} eq $id } @{json_to(paddock('ps', '-a', '--json')->{out})};
-	is($row->{retriedFrom}, $first, 'and so does ps --json');
-	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, ''])->{out}, qr/^\Q$id\E\t/m, 'its completion offers runs');
+	is($row->{retriedFrom}, $first, 'ps --json has retriedFrom');
+	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, ''])->{out}, qr/^\Q$id\E\t/m, 'the completion of retry offers runs');
 	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, $id, '-i', 'na'])->{out}, qr/^name=/m, '... inputs of their template');
-	like($cli->run(['complete', '--', 'retry', '--vers'])->{out}, qr/^--version\t/m, '... and flags');
+	like($cli->run(['complete', '--', 'retry', '--vers'])->{out}, qr/^--version\t/m, 'the completion of retry offers flags');
 }
 {
 	my $r = paddock('run', 'fails');
@@ -66,29 +66,29 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	my $first = newest()->{runId};
 	$r = paddock('retry', $first);
 	is($r->{status}, 2, 'a secret has to be given again');
-	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: add -i password=env:PASSWORD, which takes it from the environment/s, '... which is said, and how');
+	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: add -i password=env:PASSWORD, which takes it from the environment/s, 'the refusal names the secret inputs and a cure');
 	$r = paddock('retry', $first, '--answer', 'to=x');
 	is($r->{status}, 2, '... also with an answer');
 	unlike($r->{err}, qr/nothing asked/, '... of which nothing is said, since nothing ran');
 	$r = paddock('retry', $first, '-i', 'password=env:PW', {env => {PW => 'other'}});
-	is($r->{out}, qq({"letters": 5, "user": "ada"}\n), '... and the rest is kept');
+	is($r->{out}, qq({"letters": 5, "user": "ada"}\n), 'inputs that are no secret are kept');
 	my $slow = $c->run_async('slow');
 	$c->saying($slow, 'dozing');
 	$r = paddock('retry', $slow);
 	is($r->{status}, 2, 'a run that goes on is not run again');
-	like($r->{err}, qr/the run is running: it can be run again once it has ended\n.*hint: "paddock wait RUN"/s, '... which is said, and how to wait');
+	like($r->{err}, qr/the run is running: it can be run again once it has ended\n.*hint: "paddock wait RUN"/s, 'the refusal says how to wait for the run');
 	$c->tool(cancel_task_run => {runId => $slow});
 	$c->ended($slow);
 	my $why = paddock('explain', $slow)->{out};
 	like($why, qr/Somebody asked for that\./, 'explain says of a cancelled run who ended it');
-	unlike($why, qr/artifact/, '... and points to no artifacts where none are');
+	unlike($why, qr/artifact/, 'explain points to no artifacts where none are');
 	$slow = $c->run_async('slow_kept');
 	$c->saying($slow, 'dozing');
 	$c->tool(cancel_task_run => {runId => $slow});
 	$c->ended($slow);
-	like(paddock('explain', $slow)->{out}, qr/can still be read: paddock artifact ls \Q$slow\E/, '... but to those that are there');
-	is(paddock('retry', 'run_' . 'a' x 26)->{status}, 4, 'nor one that there is not');
-	is(paddock('retry')->{status}, 2, 'nor none');
+	like(paddock('explain', $slow)->{out}, qr/can still be read: paddock artifact ls \Q$slow\E/, 'explain points to the artifacts of a cancelled run');
+	is(paddock('retry', 'run_' . 'a' x 26)->{status}, 4, 'retry of an unknown run has status 4');
+	is(paddock('retry')->{status}, 2, 'retry without a run has status 2');
 }
 # ---- members of objects ----
 
@@ -129,20 +129,20 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	};
 	$r = $talk->([], 'two asks for "api key"', "h1j\n", 'asks for "key"', "x\n", 'does not do.*two asks for "key"', "topsecret\n");
 	is($r->{out} =~ s/\s//gr, 12, 'on a terminal what is missing is asked for') or diag $r->{err};
-	unlike($r->{err}, qr/topsecret|h1j/, '... and not shown');
+	unlike($r->{err}, qr/topsecret|h1j/, 'secrets typed at the terminal are not shown');
 	is($r->{echoed}, 0, '... the terminal is mute before it is asked for');
 	like($r->{err}, qr/are secret, so they were not kept; give these again: (?:key, api key|api key, key)/, '... with the reason');
-	is($talk->(['-i', 'key=123'], 'asks for "api key"', "env:KEY\n")->{out} =~ s/\s//gr, 11, 'but for what is given');
+	is($talk->(['-i', 'key=123'], 'asks for "api key"', "env:KEY\n")->{out} =~ s/\s//gr, 11, 'a given secret is not asked for');
 	$r = $talk->([], 'asks for "api key"', "\x04");
 	is($r->{status}, 2, 'who leaves runs nothing');
-	like($r->{err}, qr/not all inputs were given, so nothing was run/, '... which is said');
+	like($r->{err}, qr/not all inputs were given, so nothing was run/, 'the command says that not all inputs were given');
 }
 {
 	my $id = $c->run_sync('greets', {name => 'x'})->{runId};
 	my $r = paddock('rm', $id, substr($id, 0, 29));
 
 	is("$r->{status} $r->{out}", "0 $id\n", 'rm of one run by two names deletes it once');
-	like($r->{err}, qr/\Q$id\E is named more than once\n/, '... and says so');
+	like($r->{err}, qr/\Q$id\E is named more than once\n/, 'rm says that a run was named twice');
 }
 $d->stop;
 
@@ -156,7 +156,7 @@ $d->stop;
 	Paddock::write_templates($own, [[v => lua('return "new"', version => '2.0.0')]]);
 	my $r = $own->run_private(['retry', 'last']);
 	is($r->{out}, "\"new\"\n", 'is tried again by the next, in the newest version when its own is gone');
-	like($r->{err}, qr/version 1\.0\.0 of v is not installed any more, so this was run by 2\.0\.0/, '... which is said');
+	like($r->{err}, qr/version 1\.0\.0 of v is not installed any more, so this was run by 2\.0\.0/, 'retry says which version ran in place of the removed one');
 	is($own->run_private(['retry', 'last', '--version', '1.0.0'])->{status}, 4, '... a version that is not there is not found');
 }
 done_testing;

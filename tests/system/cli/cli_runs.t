@@ -10,7 +10,7 @@ use Stateless;
 
 my %templates = (
     give => lua('return {n = inputs.n}'),
-    fail => lua('run.error("NO", "it is so")'),
+    fail => lua('run.error("NO", "no is no")'),
     slow => lua('run.sleep(60000)'),
     asks => lua('run.elicit{message = "m", schema = {type = "object", properties = {}}}'),
     soon => lua('run.progress(0, 1, "begun") run.sleep(300) return 7'),
@@ -32,28 +32,28 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 
 	is($r->{out}, "succeeded\n", 'wait tells how the run ended');
 	is($r->{status}, 0, '... with its status');
-	like($r->{err}, qr/\Apaddock: $soon succeeded in [\d.]+ m?s\n\z/, '... and its time on stderr');
+	like($r->{err}, qr/\Apaddock: $soon succeeded in [\d.]+ m?s\n\z/, 'wait prints the time of the run on stderr');
 	is(paddock('result', $soon)->{out}, "7\n", 'result gives what the run gave');
 	my $fail = start('fail');
 	$r = paddock('wait', $fail);
 	is_deeply([@{$r}{qw(out status)}], ["failed\n", 1], 'a run that fails');
-	like($r->{err}, qr/it is so/, '... says why');
+	like($r->{err}, qr/no is no/, '... says why');
 	$r = paddock('wait', $soon, $fail);
 	is($r->{status}, 1, 'of several the worst counts');
 	is(paddock('wait', $fail, $soon)->{status}, 1, '... also when it comes first');
-	is($r->{out}, "$soon succeeded\n$fail failed\n", '... and each is told by its id');
-	like(paddock('result', $fail)->{err}, qr/it is so/, 'result says why there is none');
+	is($r->{out}, "$soon succeeded\n$fail failed\n", 'wait of several runs prints each id');
+	like(paddock('result', $fail)->{err}, qr/no is no/, 'result says why there is none');
 	my $slow = start('slow');
 	$r = paddock('wait', $slow, '-t', '200ms');
 	is($r->{status}, 124, 'time that is up ends the wait');
-	like($r->{err}, qr/\Q$slow\E has not ended in that time, and goes on/, '... and not the run');
+	like($r->{err}, qr/\Q$slow\E has not ended in that time, and goes on/, 'wait says that the run goes on after the timeout');
 	$r = paddock('result', $slow);
 	is($r->{status}, 1, 'a run that goes on has no result');
-	like($r->{err}, qr/it is running/, '... and that is said');
-	is(paddock('cancel', $slow)->{status}, 0, 'which is cancelled then');
+	like($r->{err}, qr/it is running/, 'result of a running run says so');
+	is(paddock('cancel', $slow)->{status}, 0, 'the running run is cancelled');
 	$r = paddock('wait', $slow);
 	is($r->{status}, 130, 'a run that was cancelled');
-	is($r->{err}, "paddock: $slow was cancelled\n", '... which this command has not done');
+	is($r->{err}, "paddock: $slow was cancelled\n", 'wait says that the run was cancelled');
 	same_json([sort keys %{json_to(paddock('result', $soon, '--json')->{out})}],
 		  [sort keys %{json_to(paddock('wait', $soon, '--json')->{out})}], '--json gives the whole view');
 }
@@ -67,14 +67,14 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is($r->{status}, 0, 'run --detach leaves');
 	ok($id, '... with the id alone on stdout') or diag($r->{out});
 	like($r->{err}, qr/\Apaddock: $id is (?:queued|running)\n  hint: paddock wait $id --socket \S+; paddock logs -f $id --socket \S+\n\z/,
-	     '... and how to follow it on stderr');
+	     'run --detach prints on stderr how to follow');
 	$r = paddock('cancel', $id);
 	like($r->{err}, qr/\Apaddock: $id is asked to stop: it is \w+\n\z/, 'cancel tells what it was');
-	is(paddock('wait', $id)->{status}, 130, '... which goes on until then');
+	is(paddock('wait', $id)->{status}, 130, 'wait prints nothing before a cancelled run has ended');
 	($id) = paddock('run', 'give', '-d', '-q', '-i', 'n:=3', '--idempotency-key', 'k')->{out} =~ /(run_\w+)/;
 	is(paddock('wait', $id)->{out}, "succeeded\n", 'a short one is waited for');
-	is(paddock('run', 'give', '-dq', '-i', 'n:=3', '--idempotency-key', 'k')->{out}, "$id\n", '... and one that has ended is its id as well');
-	is(json_to(paddock('result', $id)->{out})->{n}, 3, '... and has its result');
+	is(paddock('run', 'give', '-dq', '-i', 'n:=3', '--idempotency-key', 'k')->{out}, "$id\n", 'run --detach with a used key prints the id of the ended run');
+	is(json_to(paddock('result', $id)->{out})->{n}, 3, 'result with a used key gives the result');
 	is(paddock('run', 'give', '-d', '--mode', 'sync')->{status}, 2, 'who waits does not leave');
 	said($cli->run(['run', 'give', '--detach']), 125,
 	     qr/\Apaddock: --detach needs the daemon, since a private server ends with this command\n  hint: start paddockd, or leave --detach out\n\z/,
@@ -93,18 +93,18 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is(json_to(paddock('result', $given[0])->{out})->{n}, 1, 'a whole id');
 	is(json_to(paddock('result', substr $given[1], 0, 29)->{out})->{n}, 2, 'the beginning of one');
 	is(json_to(paddock('result', substr $given[2], 4, 25)->{out})->{n}, 3, '... without run_');
-	is(json_to(paddock('result', substr $given[2], 4)->{out})->{n}, 3, '... and a whole one without it');
+	is(json_to(paddock('result', substr $given[2], 4)->{out})->{n}, 3, 'a whole id without run_ is found');
 	my $r = paddock('result', 'run_');
 	is($r->{status}, 2, 'a beginning of several is refused');
-	like($r->{err}, qr/several of your runs begin with "run_"; say more of the id \(paddock ps -a --socket \S+ has them\)/, '... and says so');
+	like($r->{err}, qr/several of your runs begin with "run_"; say more of the id \(paddock ps -a --socket \S+ has them\)/, 'the refusal of a short beginning says how to list runs');
 	$r = paddock('wait', 'run_zzzzzz');
 	is_deeply([$r->{status}, $r->{err} =~ /RUN_NOT_FOUND/ ? 1 : 0], [4, 1],
 	    'a beginning of none');
 	like(paddock('explain', 'last')->{out}, qr/\Q$last\E/, 'explain takes them, too');
 	my $logs = paddock('logs', 'last');
-	is("$logs->{status}$logs->{out}", '0', '... and logs');
-	is($logs->{err}, "paddock: $last has logged nothing\n", '... which says that there is nothing');
-	is(paddock('logs', '-q', 'last')->{err}, '', '... but with --quiet');
+	is("$logs->{status}$logs->{out}", '0', 'logs takes last');
+	is($logs->{err}, "paddock: $last has logged nothing\n", 'logs says that nothing was logged');
+	is(paddock('logs', '-q', 'last')->{err}, '', 'logs -q says nothing of an empty log');
 }
 
 # ---- waiting for answers ----
@@ -116,7 +116,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	ok(until_true('a question', sub { paddock('status')->{out} =~
 		/^your runs +0 running, 0 waiting\n +1 waiting for answers$/m }),
 	   'status counts what waits for answers with no client there');
-	like(paddock('status', 'last')->{out}, qr/^status +running, waits for an answer$/m, '... and tells it of the run');
+	like(paddock('status', 'last')->{out}, qr/^status +running, waits for an answer$/m, 'status of a run says that answers are awaited');
 	paddock('cancel', 'last');
 	paddock('wait', 'last');
 	unlike(paddock('status')->{out}, qr/for answers/, 'where nothing does it says nothing');
@@ -133,7 +133,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	same_json(json_to(paddock('ps', '--since', '1h', '--json')->{out}), $all, 'ps --since: of that time');
 	my $age = time * 1000 - $all->[-1]{createdAt};
 	is(scalar(grep { $_->{createdAt} < $all->[0]{createdAt} }
-	    @{json_to(paddock('ps', '--since', '1ms', '--json')->{out})}), 0, '... and no older ones');
+	    @{json_to(paddock('ps', '--since', '1ms', '--json')->{out})}), 0, 'ps --since lists no older runs');
 	same_json(json_to(paddock('ps', '-n', '50', '--status', 'failed', '--json')->{out}),
 		  [grep { $_->{status} eq 'failed' } @$all], 'with a status');
 	same_json(json_to(paddock('ps', '-a', '--template', 'give', '--since', '1h', '--json')->{out}),

@@ -31,7 +31,7 @@ sub server {
 # ---- named ----
 
 is(server($cli->run(['status'], @env)), "daemon $named->{socket}", 'PADDOCK_SOCKET names the daemon');
-is(server($cli->run(['doctor'], @env)), "daemon $named->{socket}", '... which doctor tells, too');
+is(server($cli->run(['doctor'], @env)), "daemon $named->{socket}", 'doctor names the daemon of PADDOCK_SOCKET');
 is(server($cli->run(['status', '--socket', $named->{socket}], env => {PADDOCK_SOCKET => '/nowhere'})),
    "daemon $named->{socket}", 'the flag comes first');
 like(server($cli->run(['status', $cli->private], @env)), qr/^private /, 'as do the flags that ask for a private server');
@@ -78,7 +78,7 @@ SKIP: {
 	is(server($status->()), "daemon $at", 'one for a group of the user\'s is found');
 	is($cli->run(['complete', '--', 'run', 'go'], @user, env => {HOME => $home})->{out}, "good\n", '... also by completion');
 	$r = $cli->run(['run', 'good', '-q'], @user, env => {HOME => $home});
-	is($r->{out}, qq("none"\n), '... and runs what is asked for') or diag($r->{err});
+	is($r->{out}, qq("none"\n), 'the daemon of a group runs templates') or diag($r->{err});
 	my $own = Daemon->new(templates => \%templates, user => $NOBODY, socket => "$home/.local/state/paddock/paddock.sock");
 	$own->ready;
 	is(server($status->()), "daemon $own->{socket}", "the user's own comes first");

@@ -27,7 +27,7 @@ sub now { return int(time * 1000) }
 	my $r = paddock('usage');
 
 	is_deeply([@{$r}{qw(status out)}], [0, ''], 'nothing was used yet');
-	like($r->{err}, qr/nothing was used/, '... which is said');
+	like($r->{err}, qr/nothing was used/, 'usage without runs says so');
 }
 
 my $cpu = $c->run_sync('burn')->{metrics}{cpuMs};
@@ -44,7 +44,7 @@ $ada->run_sync('makes') for 1, 2;
 	cmp_ok(of($rows, 'ada', 'makes')->{bytes}, '>', 10000, '... with what they keep');
 	is($rows->[0]{templateId}, 'burn', 'the most CPU time comes first');
 	is_deeply([map { $_->{requestor} } @{rows($ada)}], ['ada'], 'a requestor sees itself');
-	is_deeply(rows($bob), [], '... and so nothing, when it has no runs');
+	is_deeply(rows($bob), [], 'a requestor without runs sees none');
 	is_deeply($d->modern('ada')->call('paddock/usage')->{result}{rows}, rows($ada), 'a request of 2026-07-28');
 }
 
@@ -53,13 +53,13 @@ $ada->run_sync('makes') for 1, 2;
 
 	my $narrow = $cli->run(['usage', '--socket', $d->{socket}], all_tty => 1, columns => 50, env => {TERM => "xterm"})->{err};
 	like($narrow, qr/^\Q$me\E +makes +1 /m, 'in 50 columns nothing is cut that has room');
-	cmp_ok(length, '<=', 50, "... and none is too long: $_") for split /\r?\n/, $narrow;
+	cmp_ok(length, '<=', 50, "a line of usage fits 50 columns: $_") for split /\r?\n/, $narrow;
 	like($out, qr/^REQUESTOR +TEMPLATE +RUNS +CPU +KEPT\n/, 'usage is a table');
 	like($out, qr/^\Q$me\E +burn +1 +\S+ m?s +\S+/m, '... with a line each');
 	like($out, qr/^ada +makes +2 /m, '... of every requestor');
 	same_json(json_to(paddock('usage', '--json')->{out}), rows($c), '--json has the rows');
 	same_json(json_to(paddock('usage', '--since', '1h', '--json')->{out}), rows($c), '--since: of that time');
-	is($c->call('paddock/usage', {since => now()})->{result}{since} % 3600000, 0, 'it is counted by the hour');
+	is($c->call('paddock/usage', {since => now()})->{result}{since} % 3600000, 0, 'usage is counted by the hour');
 	is_deeply(rows($c, since => now() + 7200000), [], 'nothing since then');
 	is($c->call('paddock/usage', {since => $_})->{error}{code}, -32602, 'no time') for 'x', -1;
 }
@@ -69,7 +69,7 @@ $ada->run_sync('makes') for 1, 2;
 
 	is(paddock('rm', $made)->{status}, 0, 'a run is deleted');
 	my $after = of(rows($c), $me, 'makes');
-	is_deeply([@{$after}{qw(runs cpuMs bytes)}], [@{$before}{qw(runs cpuMs)}, 0], 'it has been, and nothing of it is kept');
+	is_deeply([@{$after}{qw(runs cpuMs bytes)}], [@{$before}{qw(runs cpuMs)}, 0], 'a deleted run keeps the CPU time and loses the bytes');
 }
 
 SKIP: {
@@ -79,7 +79,7 @@ SKIP: {
 
 	is_deeply(rows($o), [], 'another local user sees nothing of others');
 	$o->run_sync('burn');
-	is_deeply([map { $_->{requestor} } @{rows($o)}], ['uid:65534'], '... but its own');
+	is_deeply([map { $_->{requestor} } @{rows($o)}], ['uid:65534'], 'another local user sees the own rows');
 }
 
 {

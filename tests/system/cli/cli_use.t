@@ -23,7 +23,7 @@ for ([0, 0], [7, 7], [255, 255], [256, 1], [-1, 1]) {
 }
 my $r = $cli->run(['run', 'ends', '-i', 'n=7', @private]);
 is($r->{status}, 0, 'without it a run that has succeeded is a success');
-like($r->{err}, qr/succeeded in [\d.]+ m?s; the code's exit code is 7\n/, '... whose line says what the code said');
+like($r->{err}, qr/succeeded in [\d.]+ m?s; the code's exit code is 7\n/, 'the line on stderr has the code\'s exit code');
 unlike($cli->run(['run', 'ends', '-i', 'n=0', @private])->{err}, qr/exit code/, '... where that is worth a word');
 
 # ---- too large for a message ----
@@ -55,8 +55,8 @@ my $there = "$cli->{here}/project";
 mkdir $there;
 $r = into($there)->finish;
 is(join(' ', map { s{.*project/}{}r } sort glob "$there/* $there/*/*"), 'Makefile.artifact a.txt sub sub/CLAUDE.md.artifact', 'in a folder that was there nobody obeys what comes');
-like($r->{err}, qr/^CLAUDE\.md is written as CLAUDE\.md\.artifact, since other programs obey a file of that name$/m, '... which is said');
-is($r->{status}, 0, '... and is no failure');
+like($r->{err}, qr/^CLAUDE\.md is written as CLAUDE\.md\.artifact, since other programs obey a file of that name$/m, 'the command says which file got another name');
+is($r->{status}, 0, 'a file with another name is no failure');
 my $ask = into($there, tty => 1, columns => 200, env => {TERM => 'xterm'});
 $ask->wait_shown(qr/CLAUDE\.md, and a template wrote this one: write it into \S+project by that name\? \(y or n\): /);
 $ask->type("y\n");
@@ -68,7 +68,7 @@ into("$there/new")->finish;
 ok(-e "$there/new/Makefile", 'a folder that is new for it has them by their names');
 my ($id) = $cli->run(['run', 'leaves', '--no-artifacts', '--json', @private])->{out} =~ /"runId": *"(run_\w+)/;
 $cli->run(['artifact', 'get', $id, 'Makefile', @private]);
-ok(-e "$cli->{here}/Makefile", 'and who names one gets it');
+ok(-e "$cli->{here}/Makefile", 'a named artifact is written by the own name');
 
 # ---- a terminal that draws nothing ----
 

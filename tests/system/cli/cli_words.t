@@ -55,7 +55,7 @@ sub the_rest {
 	my $r = $cli->run_private(['ps', '-a'], @as);
 
 	said($r, 0, qr/\Apaddock: there are no runs\n\z/, 'before any run ps -a says that there are none');
-	is($r->{out}, '', 'and writes nothing to stdout');
+	is($r->{out}, '', 'ps -a without runs writes nothing to stdout');
 
 	# ---- where JSON is broken ----
 	my $file = "$cli->{here}/broken.json";
@@ -67,7 +67,7 @@ sub the_rest {
 	said($cli->run_private(['run', 'good', '-i', "o:=\@$file"], @as), 2,
 	     qr/\Apaddock: o is not JSON: line 3, column 8: /, 'a file of -i as well');
 	said($cli->run_private(['run', 'good', '-i', 'o={"a": 1,}'], @as), 2,
-	     qr/\Apaddock: o has to be a JSON object, and this is not JSON: line 1, column 9: /, 'and -i itself');
+	     qr/\Apaddock: o has to be a JSON object, and this is not JSON: line 1, column 9: /, '-i with a faulty JSON text names line and column');
 
 	# ---- time ----
 	$r = $cli->run_private(['run', 'good', '-t', '5m'], @as);
@@ -94,7 +94,7 @@ sub the_rest {
 		said($r, $status, qr/\n  $cure.*\n  hint: paddock explain $run [^\n]+\n\z/s, "$name: a cure that fits, and last how to ask for more");
 		my ($words) = $r->{err} =~ /hint: paddock (.*)\n\z/;
 		my $told = $cli->run([split ' ', $words // ''], @as);
-		is($told->{status}, 0, '  which works as it stands');
+		is($told->{status}, 0, "$name: the hinted command works");
 		unlike($r->{err}, qr/stack traceback/, '  without the way through the code');
 		like($told->{out}, qr/^$run of $name: failed\n/, '  for a private server\'s run, too');
 	}
@@ -113,19 +113,19 @@ sub the_rest {
 
 	cmp_ok(longest(@lines), '<=', 80, 'template show fits on 80 columns');
 	like($all, qr/^  filter  a JSON object, required\n      Which rows .*\n      .*own\.\n    field  a text, 1 to 20 characters, required\n    how  one of "exact", "prefix", else "exact"$/m, 'an object is opened');
-	like($all, qr/^  rows  a JSON array, 1 to 9 elements; each is a JSON object\n    id  an integer, at least 1, required\n    tags  a JSON array; each is a text, like \^\[a-z\]\+\$$/m, 'and a list of them');
+	like($all, qr/^  rows  a JSON array, 1 to 9 elements; each is a JSON object\n    id  an integer, at least 1, required\n    tags  a JSON array; each is a text, like \^\[a-z\]\+\$$/m, 'template show opens a list of objects');
 	like($all, qr/^  tree  a JSON object\n      A node\.\n    below  a JSON array; each is a JSON object\n      \.\.\.\n    name  a text$/m, 'a schema within itself, once');
 	like($all, qr/^  target  a text or a JSON object\n    host  a text, as hostname\n    port  an integer$/m, 'alternatives');
 	like($all, qr/^  extra  a JSON object\n    any other name  a number\n.*^  password  a text, secret$/ms, 'members of any name, and what is secret');
 	like($all, qr/^Result:\n  sum  a number$/m, 'what it gives');
-	like($all, qr/^  maxRows +9 +the template itself$/m, 'and limits of its own');
+	like($all, qr/^  maxRows +9 +the template itself$/m, 'template show lists the template\'s limits');
 	cmp_ok(longest(terminal_lines($cli, 80, \@as, 'help', 'run')), '<=', 80, 'help fits as well');
 	$cli->run_private(['run', 'a_template_whose_name_is_rather_long_for_a_terminal'], @as);
 	@lines = terminal_lines($cli, 80, \@as, 'ps', '-a');
 	cmp_ok(longest(@lines), '<=', 80, 'so does ps -a on a terminal');
 	cmp_ok(scalar(grep { /^$run / } @lines), '>', 5, 'with each run on one line, its id whole');
 	cmp_ok(longest(terminal_lines($cli, 120, \@as, 'ps', '-a')), '>', 95, 'a wider one shows more');
-	like($cli->run_private(['ps', '-a'], @as)->{out}, qr/^$run +a_template_whose_name_is_rather_long_for_a_terminal +succeeded /m, 'and a pipe all');
+	like($cli->run_private(['ps', '-a'], @as)->{out}, qr/^$run +a_template_whose_name_is_rather_long_for_a_terminal +succeeded /m, 'ps -a in a pipe has whole names');
 	$cli->run_private(['run', 'wide', '--no-artifacts'], @as);
 	my $last = $cli->run_private(['ps', '-n', '1'], @as)->{out} =~ /^(run_\w+)/m ? $1 : '';
 
@@ -136,11 +136,11 @@ sub the_rest {
 			@lines = terminal_lines($cli, $columns, \@as, @$list);
 			cmp_ok(columns(@lines), '<=', $columns, "@$list fits $columns columns" =~ s/run_\w+/RUN/r) or diag(encode('UTF-8', join "\n", @lines));
 		}
-		unlike($cli->run_private($list, @as)->{out}, qr/\xE2\x80\xA6/, 'and a pipe gets all');
+		unlike($cli->run_private($list, @as)->{out}, qr/\xE2\x80\xA6/, "@$list in a pipe is not cut");
 	}
 	@lines = terminal_lines($cli, 40, \@as, 'ps', '-a');
 	is($lines[0], 'RUN' . ' ' x 29 . 'STATUS', 'in 40 columns ps -a has no other');
-	like($lines[1], qr/^$run  \S{1,8}$/, '... and ids are whole');
+	like($lines[1], qr/^$run  \S{1,8}$/, 'in 40 columns ps -a has whole ids');
 	like(join("\n", terminal_lines($cli, 50, \@as, 'artifact', 'ls')), qr/^art_\w{26}  text\/csv  n{7}\x{2026}$/m, 'of artifacts, too, whose names are not left out');
 	like(encode('UTF-8', join "\n", terminal_lines($cli, 80, \@as, 'artifact', 'ls', 'last')), qr/^art_\S+ +1  text\/x+\xE2\x80\xA6  (?:\xE5\x90\x8D|\xE5\x89\x8D)+\xE2\x80\xA6$/m, 'what is long gives way, cut between characters');
 	for my $columns (120, 80, 61, 40) {
@@ -152,7 +152,7 @@ sub the_rest {
 	my $r = $cli->run_private(['run', 'breaks'], @as);
 	said($r, 1, qr/OUTPUT_INVALID/, 'a result that breaks its schema');
 	is($r->{out}, '', '... is none, on stdout');
-	is($cli->run_private(['result', 'last'], @as)->{out}, "{\"z\": 1}\n", '... but can be asked for');
+	is($cli->run_private(['result', 'last'], @as)->{out}, "{\"z\": 1}\n", 'a result that breaks the schema can be read');
 	like($cli->run_private(['explain', 'last'], @as)->{out}, qr/What it returned is shown by: paddock result run_/, '... as explain says');
 }
 

@@ -35,12 +35,12 @@ my $bad  = put('bad.json',  '{"n":"x"}');
 
 my ($rc, $said) = run("$paddock schema $schema $good");
 is($rc, 0, 'a valid file is 0');
-like($said, qr{good\.json: valid$}m, 'and said to be valid');
+like($said, qr{good\.json: valid$}m, 'a valid file is said to be valid');
 
 ($rc, $said) = run("$paddock schema $schema $good $bad");
 is($rc, 1, 'one that is not makes it 1');
 like($said, qr{bad\.json: /n is "x"; it must be an integer \[type\]},
-	'and is said what is wrong with');
+	'an invalid file is told with the fault');
 
 ($rc, $said) = run("echo '{}' | $paddock schema $schema -");
 is($rc, 1, 'stdin is -');
@@ -49,10 +49,10 @@ is($rc, 1, 'stdin is -');
 is($rc, 2, 'a file that is not there is 2');
 ($rc, $said) = run("$paddock schema $schema");
 is($rc, 2, 'nothing to check is usage');
-like($said, qr{^usage: }, 'which is shown');
+like($said, qr{^usage: }, 'schema without files shows the usage');
 ($rc, $said) = run("$paddock schema " . put('no.json', '{"type":1}') . " $good");
 is($rc, 2, 'a schema that is none is 2');
-like($said, qr{/type: is 1}, 'and says where');
+like($said, qr{/type: is 1}, 'a schema with a fault is told with the place');
 
 SKIP: {
 	skip 'the official suite is not installed', 3 unless -d $suite;

@@ -237,7 +237,7 @@ LUA
 	$s->stop;
 	my $log = $s->log_text;
 	like($log, qr/evil/, 'the daemon logs them, too');
-	is(wrong($log), '', '  and nothing acts there, nor is a line forged');
+	is(wrong($log), '', '  the daemon\'s log has no sequence that acts and no forged line');
 }
 
 done_testing;

@@ -87,7 +87,7 @@ for (users()) {
 	is($v->{result}, $v->{runId}, 'a run that none waited for');
 	until_waiting($s, undef, 1);
 	$v = $s->run_sync('lua');
-	is($v->{result}, $v->{runId}, '…and one that one waited for');
+	is($v->{result}, $v->{runId}, 'a run with a waiting worker has the run\'s id');
 	is(row($s)->{hits}, 1, '…is a hit');
 	$s->run_sync('small');
 	is(row($s)->{hits}, 0, 'other limits are another cage');
@@ -100,18 +100,18 @@ for (users()) {
 	# ---- programs ----
 	$v = $s->run_sync(says => {n => 1});
 	is($v->{result}{id}, $v->{runId}, 'a program has its id by a line');
-	is($v->{result}{env}, undef, '…and not by its environment');
+	is($v->{result}{env}, undef, 'a program has no id in the environment');
 	ok(until_waiting($s, 'says', 2), 'as many wait as its manifest says');
 	my %pids;
 	for my $n (2 .. 4) {
 		until_waiting($s, 'says', 2);
 		$v = $s->run_sync(says => {n => $n});
 		is($v->{result}{id}, $v->{runId}, 'one that waited has it so, too');
-		is($v->{result}{in}{n}, $n, '…and its own inputs');
-		is($v->{result}{left}, 'nothing', '…and nothing of another\'s');
+		is($v->{result}{in}{n}, $n, 'a waiting program gets the run\'s own inputs');
+		is($v->{result}{left}, 'nothing', 'a waiting program has nothing of another run');
 		$pids{$s->worker_pid($v->{runId})}++;
 	}
-	is(row($s, 'says')->{hits}, 3, '…which are hits');
+	is(row($s, 'says')->{hits}, 3, 'runs with waiting programs are hits');
 	until_waiting($s, 'says', 2);
 	ok(until_true('nothing to be held', sub { held($s) == 2 }), 'what each saw of the host is let go after its run, and not before');
 	$s->run_sync('reads', {f => 'first'});
@@ -133,16 +133,16 @@ for (users()) {
 	until_true('it to read its inputs', sub { has_burnt($s, 'burns') })
 	    or diag(json_of(row($s, 'burns')), join "\n", '', grep { /template=burns/ } split /\n/, $s->log_text);
 	$v = $s->run_sync('burns');
-	is($v->{status}, 'succeeded', '…and of one that waited it is not');
-	cmp_ok($v->{metrics}{cpuMs}, '<', 450, '…nor is it charged');
+	is($v->{status}, 'succeeded', 'the CPU time of a waiting program\'s start is not the run\'s');
+	cmp_ok($v->{metrics}{cpuMs}, '<', 450, 'the CPU time of a waiting program\'s start is not charged');
 
 	# ---- of no use ----
 	is($s->run_sync('speaks')->{status}, 'succeeded', 'one that speaks before it is asked runs');
-	ok($s->log_has(qr/template=speaks version=\S+ prestart=no/), '…and is kept no more');
-	is($s->run_sync('speaks')->{status}, 'succeeded', '…and still runs');
+	ok($s->log_has(qr/template=speaks version=\S+ prestart=no/), 'a program that speaks early is started ahead no more');
+	is($s->run_sync('speaks')->{status}, 'succeeded', 'a program that speaks early still runs');
 	is(row($s, 'speaks')->{hits}, 0, '…with none that waited');
 	is($s->run_sync('ends')->{status}, 'succeeded', 'one that ends by itself runs');
-	ok($s->log_has(qr/template=ends .*replaced=1/), '…and who waits so is replaced');
+	ok($s->log_has(qr/template=ends .*replaced=1/), 'a waiting program that ended is replaced');
 
 	# ---- its worker dies while it waits ----
 	until_waiting($s, 'says', 2);
@@ -169,7 +169,7 @@ for (users()) {
 	kill HUP => $d->{pid};
 	until_true('none of these to be left', sub { !grep { alive($_) } keys %old });
 	ok(until_waiting($c, 'says', 2), 'a reload replaces all');
-	is($c->run_sync(says => {n => 7})->{result}{in}{n}, 7, '…and runs go on');
+	is($c->run_sync(says => {n => 7})->{result}{in}{n}, 7, 'runs go on after the reload');
 	until_waiting($c, 'says', 2);
 	my $r = $cli->run(['ps', '--warm', '--socket', $d->{socket}]);
 	like($r->{out}, qr/^TEMPLATE +VERSION +WAITING +HITS +MISSES +REPLACED\nsays +\S+ +2 +1 +1 +0\n(?:any of Lua +- +\d+ +\d+ +\d+ +0\n)*\z/,
@@ -177,7 +177,7 @@ for (users()) {
 	like($cli->run(['ps', '--warm', '--json', '--socket', $d->{socket}])->{out}, qr/"hits": ?1,/, '…as JSON, too');
 	like($ada->call('paddock/waiting', {})->{error}{message}, qr/told to root/, '…to no other requestor');
 	kill USR1 => $d->{pid};
-	ok($d->log_has(qr/part=warm waiting=\d+ hits=\d+ misses=\d+ replaced=0/), '…and SIGUSR1 tells the sum');
+	ok($d->log_has(qr/part=warm waiting=\d+ hits=\d+ misses=\d+ replaced=0/), 'SIGUSR1 tells the sum of waiting programs');
 	my $long = $d->worker_pid($c->run_async('long'));
 	my @waits = grep { alive($_) } $d->waiting;
 	kill TERM => $d->{pid};
@@ -200,8 +200,8 @@ for (users()) {
 	until_true("ada's to have nearly all of it", $full);
 	$bob->run_sync('bob');
 	ok(until_true('one of bob to wait', sub { (row($c, 'bob')->{waiting} // 0) == 1 }), "one requestor's programs leave room for another's");
-	cmp_ok($have->(keys %many), '>', 0, '…and go on to wait');
-	is($bob->run_sync('bob')->{status}, 'succeeded', '…which a run gets');
+	cmp_ok($have->(keys %many), '>', 0, 'the first requestor\'s programs still wait');
+	is($bob->run_sync('bob')->{status}, 'succeeded', 'a run of the second requestor succeeds');
 	$d->stop;
 }
 
@@ -230,8 +230,8 @@ for (users()) {
 	$s->log_has(qr/reload=done/);
 	until_waiting($s, 'locks', 1);
 	my $hits = row($s, 'locks')->{hits};
-	isnt($s->run_sync('locks')->{result}, 'locks of the host', '…and not once a reload has a template that does not ask');
-	is(row($s, 'locks')->{hits}, $hits + 1, '…which one that waited had, too');
+	isnt($s->run_sync('locks')->{result}, 'locks of the host', 'a reloaded template without locks has none');
+	is(row($s, 'locks')->{hits}, $hits + 1, 'a reloaded template without locks had a waiting program');
 	$s->stop;
 }
 done_testing;

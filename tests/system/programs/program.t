@@ -145,12 +145,12 @@ sub given {
 	my $r = $v->{result};
 
 	is_deeply($r->{in}, {a => [1, "x\x{e9}"]}, 'stdin has the inputs');
-	is($r->{pwd}, '/work', 'it begins in /work');
+	is($r->{pwd}, '/work', 'a program begins in /work');
 	is($r->{fds}, ' 0 1 2 3 4', 'five descriptors');
 	my $text = $s->run_log($v->{runId});
 	like($text, qr/HOME=\/work\n.*LANG=C\.UTF-8\n.*PADDOCK_RUN_ID=$v->{runId}\n.*PADDOCK_TEMPLATE_DIR=\/template\n.*PATH=\/usr\/local\/bin:\/usr\/bin:\/bin\n.*TMPDIR=\/tmp\n/,
 	     'stderr is the log; six variables');
-	is(() = $text =~ /=/g, 6, '…and no more');
+	is(() = $text =~ /=/g, 6, 'a program has six variables of environment');
 	is(done($s, 'silent')->{result}, undef, 'no output is null');
 	is(done($s, 'unreaped')->{result}, 1, 'what has ended and is not reaped has no file open');
 	is(error_of(done($s, 'shout'))->{errorCode}, 'OUTPUT_INVALID',
@@ -162,24 +162,24 @@ sub said {
 	my $v = done($s, 'says');
 
 	is($v->{status}, 'succeeded', 'a program that says everything');
-	is($v->{message}, 'a quarter', 'its progress');
+	is($v->{message}, 'a quarter', 'a program\'s progress');
 	is_deeply([map { "$_->{name} $_->{status}" } @{$v->{steps}}],
-		  ['one succeeded', 'two skipped'], 'its steps');
+		  ['one succeeded', 'two skipped'], 'a program\'s steps');
 	is_deeply([map { "$_->{name} $_->{size} $_->{mimeType}" } @{$v->{artifacts}}],
 		  ['in.txt 5 text/plain', 'b 3 application/octet-stream',
-		   'd 2 application/octet-stream'], 'its artifacts');
+		   'd 2 application/octet-stream'], 'a program\'s artifacts');
 	is_deeply($v->{result}, {id => 'x', ok => true,
 				 value => $v->{artifacts}[0]{artifactId}},
-		  'it is told of them on descriptor 4');
-	like($s->run_log($v->{runId}), qr/warning watch out \xc3\xa9/, 'its log');
+		  'a program is told of artifacts on descriptor 4');
+	like($s->run_log($v->{runId}), qr/warning watch out \xc3\xa9/, 'a program\'s log');
 	is(done($s, 'reply')->{result}{content}[0]{text}, 'hi', 'a reply is passed on');
 	$v = $s->call('tools/call', {name => 'reply_protocol', arguments => {}});
 	is($v->{error}{code}, 17, '…also one that is an error of JSON-RPC');
 	is(error_of(done($s, 'reply_reserved'))->{errorCode}, 'OUTPUT_INVALID',
-	   '…but for codes that JSON-RPC keeps');
+	   'a reply with a reserved code is refused');
 	$v = done($s, 'asks')->{result};
 	is($v->{id}, 7, 'an answer bears the question\'s id');
-	ok(!$v->{ok} && $v->{error}{code}, '…and says why not');
+	ok(!$v->{ok} && $v->{error}{code}, 'a refused question says why');
 	like(error_of(done($s, 'garbled'))->{message},
 	     qr/^line 2 of descriptor 3 is not JSON/, 'a garbled line is named');
 	like(error_of(done($s, 'unknown'))->{message},
@@ -192,14 +192,14 @@ sub ends {
 
 	is($e->{errorCode}, 'EXECUTION_ERROR', 'a status is an error');
 	is($e->{message}, 'the program exited with status 7: the reason', '…with its last line');
-	is($e->{details}{exitCode}, 7, '…and its number');
-	is($e->{details}{stderr}, "first\nthe reason\n", '…and its last lines');
+	is($e->{details}{exitCode}, 7, 'the error of an exit has the exit status');
+	is($e->{details}{stderr}, "first\nthe reason\n", 'the error of an exit has the last lines of stderr');
 	$e = error_of(done($s, 'crashes'));
 	is($e->{errorCode}, 'WORKER_CRASHED', 'a signal is a crash');
-	is($e->{details}{signal}, 'SIGSEGV', '…which is named');
+	is($e->{details}{signal}, 'SIGSEGV', 'the error of a crash names the signal');
 	$e = error_of(done($s, 'missing'));
 	is($e->{message}, 'main could not be started: /no/such/interpreter, of its #! line, is not there', 'an interpreter that is missing is named');
-	is($e->{recoverHint}, "the server's operator can install that, or the template's author name another one", '…and the hint is about that');
+	is($e->{recoverHint}, "the server's operator can install that, or the template's author name another one", 'the hint of a missing interpreter is to install one');
 	is(error_of(done($s, 'crlf'))->{message}, 'main could not be started: /bin/sh?, of its #! line, is not there (the line ends with CR LF)', '…as are lines of Windows');
 	is(error_of(done($s, 'silent'))->{message}, 'the program wrote nothing to stdout, or null, where its outputsSchema promises an object', 'no output where one was promised is said to be none');
 
@@ -208,13 +208,13 @@ sub ends {
 	$s->tool(cancel_task_run => {runId => $run});
 	my $v = $s->ended($run);
 	is($v->{status}, 'canceled', 'a tree that ignores SIGTERM ends all the same');
-	is(scalar @{$v->{artifacts}}, 1, '…and what it had made is kept');
+	is(scalar @{$v->{artifacts}}, 1, 'the artifact of a cancelled program is kept');
 	$run = $s->run_async('polite');
 	$s->saying($run, 'listening');
 	$s->tool(cancel_task_run => {runId => $run});
 	$v = $s->ended($run);
 	is($v->{status}, 'canceled', 'one that hears it too');
-	is($v->{artifacts}[0]{name}, 'bye', '…and can leave something');
+	is($v->{artifacts}[0]{name}, 'bye', 'a cancelled program can leave an artifact');
 	$run = $s->run_async('family');
 	$s->saying($run, 'listening');
 	$s->tool(cancel_task_run => {runId => $run});
@@ -231,12 +231,12 @@ sub limits {
 	   'output is bounded');
 	$v = done($s, 'grumbles');
 	is($v->{result}, 1, 'a flood on stderr is read…');
-	like($s->run_log($v->{runId}), qr/^\S+ info y$/m, '…and logged…');
+	like($s->run_log($v->{runId}), qr/^\S+ info y$/m, 'a flood on stderr is logged');
 	$v = done($s, 'forks');
 	$e = error_of($v);
 	ok($v->{status} eq 'succeeded' || $e->{errorCode} =~ /^(?:RESOURCE_LIMIT|RUN_TIMEOUT|EXECUTION_ERROR)$/,
 	   'a fork bomb stays within its run') or diag(json_of($v));
-	ok(strays_gone(), '…and nothing of it is left');
+	ok(strays_gone(), 'no process of a fork bomb is left');
 	$e = error_of(done($s, 'eats'));
 	ok($e->{errorCode} eq 'EXECUTION_ERROR' ||
 	   "$e->{errorCode} $e->{details}{limit}" eq 'RESOURCE_LIMIT memory',
@@ -258,13 +258,13 @@ sub out {
 	is_deeply([sort map { $_->{name} } @{$v->{artifacts}}],
 		  ['deep/er/file', 'plain'],
 		  'plain files in out/ are artifacts; no link, FIFO, device, set-id');
-	like($s->run_log($v->{runId}), qr/out\/setid is no artifact: it is set-id/, '…and it says why');
+	like($s->run_log($v->{runId}), qr/out\/setid is no artifact: it is set-id/, 'the log says why a file is no artifact');
 	same_json({map { $_->{name} => $_->{message} } grep { $_->{name} ne 'dev' } @{$v->{missingArtifacts}}},
 		  {(map { $_ => 'it is not a plain file' } qw(env fifo link up)), setid => 'it is set-id',
 		   map { $_ => 'an artifact\'s name is 1 to 256 bytes of UTF-8 without control characters' }
 		   "bad\x{fffd}", 'odd?name'}, 'so does the run');
 	is("$v->{status} $v->{error}{details}{missing}", 'failed 3',
-	   'which fails for the files, and not for links and FIFOs');
+	   'a run with files that are no artifacts fails for three of these');
 	is_deeply(done($s, 'outlink')->{artifacts}, [], 'out/ itself may not lead elsewhere');
 }
 
@@ -275,17 +275,17 @@ sub cage {
 	is_deeply([grep { $_ != $r->{self} } grep { $_ > 1 } split ' ', $r->{pids}],
 		  [grep { $_ > $r->{self} } split ' ', $r->{pids}],
 		  '/proc shows its own processes');
-	unlike($r->{pids}, qr/(?:^| )1(?: |$)/, '…and not its shim');
+	unlike($r->{pids}, qr/(?:^| )1(?: |$)/, '/proc does not show the shim');
 	ok(!$r->{$_}, "no $_") for qw(write_usr write_root write_template shadow
 				      home net mknod su exec);
 	is($r->{hidden}, 'group passwd ', 'no other package is to be seen');
-	is($r->{others}, 'main template.json ', 'its own is');
+	is($r->{others}, 'main template.json ', 'a program sees the files of the own package');
 	is($r->{host}, 'paddock', 'the host has another name');
 	my $e = error_of(done($s, 'ptraces'));
 	is($e->{errorCode}, 'SANDBOX_VIOLATION', 'ptrace is a violation');
 	is_deeply([@{$e->{details}}{qw(syscall arch)}], [qw(ptrace x86_64)], '…by name');
 	is(scalar @{$e->{details}{args}}, 6, '…with its arguments');
-	is_deeply($e->{details}{process}, {pid => 2, comm => 'main'}, '…and whose');
+	is_deeply($e->{details}{process}, {pid => 2, comm => 'main'}, 'the violation names the process');
 	$e = error_of(done($s, 'unshares'));
 	is("$e->{details}{syscall} $e->{details}{process}{comm}", 'unshare unshare',
 	   'so is that of a grandchild');
@@ -335,7 +335,7 @@ SH
 	my ($no, $yes) = @{$v->{result} // []};
 
 	like(json_of($no), qr/over what you may have stored/, 'an artifact that its requestor has no room for is refused') or diag(json_of($v));
-	unlike(json_of($yes), qr/error/, '…and the next, which its run has room for without that, is kept') or diag(json_of($v));
+	unlike(json_of($yes), qr/error/, 'the next artifact is kept beside the refused one') or diag(json_of($v));
 	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [500], '…alone');
 	$s->stop;
 }

@@ -42,7 +42,7 @@ for my $user ($> == 0 ? (undef, 65534) : (undef)) {
 	is($s->run_sync('sockets', {n => 0})->{result}, 0, 'a program has no sockets');
 	my $id = $s->run_async('sockets', {n => 20});
 	$s->log_has(qr/run=\Q$id\E .*msg="held"/);
-	is($s->run_sync('sockets', {n => 0})->{result}, 0, 'and sees none of those that another has');
+	is($s->run_sync('sockets', {n => 0})->{result}, 0, 'a program sees no sockets of another');
 	$s->tool(cancel_task_run => {runId => $id});
 	until_true('the end', sub { $s->get($id)->{status} eq 'canceled' });
 	$s->stop;

@@ -91,7 +91,7 @@ sub late {
 		my $v = $c->ended($run);
 		is($v->{result}, 'good', "a module that its author swaps $_ before it is loaded: " .
 		   "what was granted is loaded ($who)") or diag(json_of($v));
-		is($c->run_sync('late')->{error}{errorCode}, 'EXECUTION_ERROR', '…and what comes then does not run');
+		is($c->run_sync('late')->{error}{errorCode}, 'EXECUTION_ERROR', "a module that is swapped later does not run ($who)");
 		is($c->run_sync('sibling')->{result}, 1, '…while others do');
 		$back->();
 		is($c->run_sync('late')->{result}, 'good', '…until it is as it was');
@@ -121,7 +121,7 @@ sub looped {
 	grants($s, undef, qw(late quick));
 	$s->start;
 	(my $c = $s->client($user))->init;
-	is($c->run_sync('quick')->{result}, 'good', "it runs ($who)");
+	is($c->run_sync('quick')->{result}, 'good', "a program with the unchanged module runs ($who)");
 	my $pid = fork // die "fork: $!\n";
 	unless ($pid) {
 		my $on = 1;
@@ -146,7 +146,7 @@ sub looped {
 	is_deeply([grep { !/^(?:good|EXECUTION_ERROR)$/ } sort keys %ended], [],
 		  "$ROUNDS starts while its author swaps a module: what was granted runs, or nothing ($who)");
 	note("  $_: $ended{$_}") for sort keys %ended;
-	is_deeply(\@hurt, [], '…and others notice nothing');
+	is_deeply(\@hurt, [], "no other program notices the swaps ($who)");
 	ok(until_true('it to run', sub { ($c->run_sync('quick')->{result} // '') eq 'good' }), '…after which it runs');
 
 	# the bad module exists when the zygote is prepared, but not at the check
@@ -175,11 +175,11 @@ sub told {
 	my $v = $c->run_sync('late');
 	is($v->{error}{errorCode}, 'RESOURCE_LIMIT', 'a package that is too large to be copied does not run')
 	    or diag(json_of($v));
-	like($v->{error}{message}, qr/^late .*max_package_copy_bytes/, '…and says by which bound');
+	like($v->{error}{message}, qr/^late .*max_package_copy_bytes/, 'the refusal of a large package names the bound');
 	is($v->{error}{details}{allowed}, 4096, '…how much is allowed');
 	cmp_ok($v->{error}{details}{used}, '>', 5000, '…how much it has');
 	is($c->run_sync('quick')->{result}, 'good', '…a smaller one runs');
-	is($c->run_sync('sibling')->{result}, 1, '…and so does one without such a grant');
+	is($c->run_sync('sibling')->{result}, 1, 'a package without such a grant runs');
 
 	grants($s, "[sandbox]\nmax_package_copies_bytes = 100\n", qw(late quick));
 	is($s->reload, 'done', 'a bound for all of them');
@@ -189,16 +189,16 @@ sub told {
 
 	grants($s, undef, qw(late quick));
 	is($s->reload, 'done', 'without those');
-	is($c->run_sync('quick')->{result}, 'good', '…it runs');
+	is($c->run_sync('quick')->{result}, 'good', 'a program runs when the bound is lifted');
 	put_in(at($s, 'quick', 'lib/module'), "w=newer\n");
 	is($s->reload, 'done', 'another package');
 	$v = $c->run_sync('quick');
 	is($v->{errorCode}, 'PERMISSION_NOT_ALLOWED', '…has no grant');
 	my $digest = digest_of("$s->{root}/templates/quick-1.0.0");
-	like($v->{error}, qr/digest = $digest/, '…but would by its digest');
+	like($v->{error}, qr/digest = $digest/, 'the refusal of a changed package shows the new digest');
 	grants($s, undef, qw(late quick));
 	is($s->reload, 'done', 'granted anew');
-	is($c->run_sync('quick')->{result}, 'newer', '…it runs');
+	is($c->run_sync('quick')->{result}, 'newer', 'a program runs with the new grant');
 	$s->stop;
 }
 
@@ -235,7 +235,7 @@ sub same {
 	(my $c = $s->client)->init;
 	my $first = $c->run_sync('quick')->{result};
 	like($first, qr{lib/module}, 'names are those of the package') or return $s->stop;
-	like($first, qr/Read-only/, '…which cannot be written to');
+	like($first, qr/Read-only/, 'the files of a package cannot be written to');
 	utime 7, 7, at($s, 'quick', 'lib/module'), $main;
 	chmod 0755, at($s, 'quick', 'lib/module');
 	mkdir at($s, 'quick', 'empty');
@@ -243,7 +243,7 @@ sub same {
 	kill KILL => grep { (read_file("/proc/$_/cmdline") // '') =~ /\0program/ } $s->zygotes;
 	my $v;
 	until_true('it to run', sub { $v = $c->run_sync('quick'); ($v->{status} // '') eq 'succeeded' });
-	is($v->{result}, $first, '…and nothing of that is seen');
+	is($v->{result}, $first, 'a folder outside of the digest is not seen');
 	$s->stop;
 }
 

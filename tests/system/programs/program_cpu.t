@@ -45,15 +45,15 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	my $e = $unwaited->{error};
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', "$who: children that nobody waits for are held to it");
 	cmp_ok($e->{details}{used}, '<', 4000, '…soon');
-	cmp_ok(charged($s, $unwaited->{runId}), '>=', 1500, '…and charged');
+	cmp_ok(charged($s, $unwaited->{runId}), '>=', 1500, "$who: the CPU time of children without a wait is charged");
 	my $staggered = $s->run_sync('staggered');
 	is($staggered->{result}, 1, "$who: children of which some always run use 7,500 ms,");
-	cmp_ok(charged($s, $staggered->{runId}), '>=', 5000, '…and are charged');
+	cmp_ok(charged($s, $staggered->{runId}), '>=', 5000, "$who: the CPU time of staggered children is charged");
 	for my $how (qw(ignored flagged)) {
 		my $v = $s->run_sync("brief_$how");
 
 		is("$v->{error}{errorCode} $v->{error}{details}{limit}", 'RESOURCE_LIMIT cpu', "brief ones, too: $how") or diag(json_of($v));
-		cmp_ok(charged($s, $v->{runId}), '>=', 1500, '…and charged');
+		cmp_ok(charged($s, $v->{runId}), '>=', 1500, "$who: the CPU time of brief children is charged: $how");
 	}
 	my $waited = $s->run_sync('brief_waited');
 	is($waited->{result}, 1, 'where somebody waits for them, they count,');

@@ -60,7 +60,7 @@ for (users()) {
 	# ---- inline ----
 	my $v = does($s, 'cat "$F"; stat -c %a "$F"', f => "a\nb\n");
 	is($v->{result}{said}, "a\nb\n444\n", "$who: a text is a file of a program's");
-	is($v->{result}{inputs}{f}, 'in/f', '…whose path is its input');
+	is($v->{result}{inputs}{f}, 'in/f', 'the path of the file is the input');
 	is(does($s, 'od -An -tx1 "$F"', f => {base64 => '/wAK', name => 'b.bin'})->{result}{said}, " ff 00 0a\n",
 	   'bytes are, too');
 	is(does($s, 'cd in; ls', files => {'x/y.csv' => '1', 'y.csv' => '2', 'z' => {text => '3', name => '../../q'}})
@@ -74,8 +74,8 @@ for (users()) {
 
 	$v = does($s, 'cat "$F"; id -u; stat -c "%a %s" "$F"; echo >> "$F"; chmod u+w "$F"; rm "$F"; mv "$F" x; ls in', f => art($id));
 	is($v->{result}{inputs}{f}, 'in/table one.csv', 'an artifact has its own name');
-	like($v->{result}{said}, qr/^of a run\d+\n444 8\n/, '…and is read where it lies');
-	like($v->{result}{said}, qr/\ntable one\.csv\n\z/, '…and cannot be changed or removed');
+	like($v->{result}{said}, qr/^of a run\d+\n444 8\n/, 'an artifact is a read-only file for a program');
+	like($v->{result}{said}, qr/\ntable one\.csv\n\z/, 'an artifact cannot be removed by a program');
 	is(() = $v->{result}{said} =~ /Read-only file system|Device or resource busy|Permission denied|Operation not permitted/g, 5, '…by nothing that was tried');
 	is(does($s, 'cat "$F" > own; chmod +x own; printf "#!/bin/sh\necho ran" > own; ./own', f => art($id))->{result}{said}, "ran\n",
 	   'a copy is its own');
@@ -92,7 +92,7 @@ for (users()) {
 	$v = $s->run('small', {f => art($large)}, mode => 'sync')->{view};
 	is($v->{errorCode}, 'RESOURCE_LIMIT', 'too large for its memory is refused before the run');
 	is($v->{details}{limit}, 'memory', '…with the limit');
-	like($v->{error}, qr/maxMemoryBytes/, '…and who can raise it');
+	like($v->{error}, qr/maxMemoryBytes/, 'the refusal of a large file says who can raise the limit');
 
 	# ---- refusals ----
 	my $none = 'art_' . 'a' x 26;
@@ -113,14 +113,14 @@ for (users()) {
 	my $run = $s->run_async(does => {f => art($id), go => "$s->{root}/go/now", cmd => $WAITS});
 
 	ok($s->get_until($run, 'to read it', sub { ($_->{message} // '') eq 'reads' || $_->{status} eq 'failed' }), 'a run has an artifact');
-	ok($s->call('paddock/deleteRuns', {runIds => [$maker->{runId}]})->{result}, '…which is deleted');
+	ok($s->call('paddock/deleteRuns', {runIds => [$maker->{runId}]})->{result}, 'the run with the artifact is deleted');
 	write_file("$s->{root}/go/now", 'x');
 	$v = $s->get_until($run, 'its end', sub { $_->{status} =~ /succeeded|failed/ });
-	is($v->{result}{said}, 'of a run', '…and stays there for it');
+	is($v->{result}{said}, 'of a run', 'a deleted artifact stays for the run that has the file');
 	$v = $s->run('does', {f => art($id), cmd => 'echo'}, mode => 'sync')->{view};
 	like($v->{errorCode} // $v->{error}{errorCode}, qr/^ARTIFACT_(?:EXPIRED|NOT_FOUND)$/, 'the next run does not get it') or diag json_of($v);
 	ok(until_true('the run that made it to go', sub { ($s->tool(get_task_run => {runId => $maker->{runId}})->{view}{errorCode} // '') eq 'RUN_NOT_FOUND' }),
-	   '…and the run that made it is forgotten by itself');
+	   'the run that made the artifact is forgotten');
 	$s->stop;
 }
 done_testing();

@@ -94,7 +94,7 @@ sub pipes {
 	     qr/more than 64 questions wait/, 'questions are counted');
 	my $v = $s->run_sync('closes');
 	is($v->{status}, 'succeeded', 'all descriptors closed: no output');
-	is($v->{result}, undef, '…which is null');
+	is($v->{result}, undef, 'the result of a program without descriptors is null');
 	like(error_of($s->run_sync('long'))->{message},
 	     qr/^line 1 of descriptor 3 is over 4194304 bytes/, 'a line is bounded');
 	is($s->run_sync('dribbles')->{result}, 1, 'one that comes by the byte is read');
@@ -119,7 +119,7 @@ sub calls {
 		@now = $s->zygotes;
 		@now == keys %before && grep { !$before{$_} } @now }),
 	   'after which programs come from another zygote, with other addresses');
-	is(scalar(grep { $before{$_} } @now), keys(%before) - 1, 'and Lua from the same');
+	is(scalar(grep { $before{$_} } @now), keys(%before) - 1, 'the zygotes of Lua are the same');
 
 	my @all = map { $s->run_async('first') } 1 .. 60;
 	is(scalar(grep { (error_of($s->ended($_))->{details}{syscall} // '') eq 'open_by_handle_at' } @all), @all,
@@ -139,27 +139,27 @@ sub out {
 	is_deeply([sort map { $_->{name} } @{$v->{artifacts}}], ['-rf', '..x', 'sp ace'],
 		  'of odd names those that can be shown are kept');
 	is(scalar(() = log_of($s, $v) =~ /an artifact's name is 1 to 256 bytes of UTF-8 without control/g), 3,
-	   'and the others told of');
+	   'names that cannot be shown are told in the log');
 	unlike(log_of($s, $v), qr/^line|\e/m, 'where no name begins a line');
 	same_json([map { $_->{name} } @{$v->{missingArtifacts}}], ["?[31m", 'new?line', "\x{fffd}\x{fffd}"],
-		  'and no more in the view');
-	is("$v->{status} $v->{error}{errorCode}", 'failed EXECUTION_ERROR', 'and fail the run');
+		  'names that cannot be shown are cleaned in the view');
+	is("$v->{status} $v->{error}{errorCode}", 'failed EXECUTION_ERROR', 'names that cannot be shown fail the run');
 	$v = $s->run_sync('sparse');
 	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [1 << 20], 'holes are bytes, too');
 	like(log_of($s, $v), qr/it has 1048576 bytes, and of the 1572864 .* 524288 are left; who can raise that is/,
-	     'which are counted together');
+	     'bytes of several files are counted together');
 	$v = $s->run_sync('hoard');
 	is(join(' ', map { $_->{name} } @{$v->{artifacts}}), '1 10 100', 'no more than so many are kept, in the order of their names');
-	is("$v->{status} $v->{error}{errorCode} $v->{error}{details}{missing}", 'failed RESOURCE_LIMIT 297', 'and the run fails for the others');
+	is("$v->{status} $v->{error}{errorCode} $v->{error}{details}{missing}", 'failed RESOURCE_LIMIT 297', 'a run with too many files fails');
 	is(@{$v->{missingArtifacts}}, 50, 'of which so many are listed,');
-	is($v->{missingArtifacts}[49]{count}, 248, 'and the rest counted');
+	is($v->{missingArtifacts}[49]{count}, 248, 'the last missing artifact counts the rest');
 	is(scalar(() = log_of($s, $v) =~ /would have more artifacts than it may: 4, of 3 allowed/g), 100,
 	   'a hundred times that is told');
-	like(log_of($s, $v), qr/too many files of out\/ are no artifacts; the rest is dropped/, 'and then no more');
+	like(log_of($s, $v), qr/too many files of out\/ are no artifacts; the rest is dropped/, 'the log says that the rest is dropped');
 	$v = $s->run_sync('crowd');
-	like(log_of($s, $v), qr/out\/ has more than 10000 files and folders/, 'nor is all of what is endless looked at');
+	like(log_of($s, $v), qr/out\/ has more than 10000 files and folders/, 'a crowded out/ is read up to 10000 entries');
 	is($v->{error}{message}, 'of what the program left in out/, (the rest) was not kept: out/ has more than 10000 files and folders; ' .
-	   'the rest is dropped', 'and why is the cause');
+	   'the rest is dropped', 'the error of a crowded out/ is the cause');
 	for (qw(linked fifo shut)) {
 		$v = $s->run_sync($_);
 		like(log_of($s, $v), qr/out is no folder that can be opened/, "out is no folder: $_");
@@ -185,12 +185,12 @@ sub asks {
 	$s->reply($m, {action => 'accept', content => {name => 'Ada'}});
 	is_deeply($s->result($id)->{view},
 		  {id => 'q1', ok => true, value => {action => 'accept', content => {name => 'Ada'}}},
-		  '…and gets the answer');
+		  'a program gets the user\'s answer');
 	$id = $s->ask(samples => {});
 	$m = $s->told('sampling/createMessage');
-	is($m->{params}{maxTokens}, 9, 'and the model');
+	is($m->{params}{maxTokens}, 9, 'a program asks the model');
 	$s->reply($m, {role => 'assistant', model => 'm', content => {type => 'text', text => 'ho'}});
-	is($s->result($id)->{view}{value}{content}{text}, 'ho', '…which answers');
+	is($s->result($id)->{view}{value}{content}{text}, 'ho', 'a program gets the model\'s answer');
 }
 
 # A requestor sets the time of a run; all requestors share the zygote.

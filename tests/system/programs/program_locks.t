@@ -177,10 +177,10 @@ sub granted {
 	is($s->run('begs')->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', "locks that nobody granted are refused ($who)");
 	my $run = $s->run_async('locks');
 	$s->get_until($run, 'to have its locks', sub { ($_->{progress}{doneSteps} // 0) == 1 || $_->{status} ne 'running' });
-	is_deeply([host_can("$reads/file")], [qw(flock posix)], '…and those that were are the host\'s');
-	is_deeply([host_can($_)], [], "…but for $_") for '/usr/bin/env', $file;
+	is_deeply([host_can("$reads/file")], [qw(flock posix)], 'granted locks are seen at the host');
+	is_deeply([host_can($_)], [], "no lock at $_ is seen at the host") for '/usr/bin/env', $file;
 	write_file("$reads/go", 'go');
-	is($s->ended($run)->{result}, 'flock posix ofd', '…which it had');
+	is($s->ended($run)->{result}, 'flock posix ofd', 'the program had the granted locks');
 	is_deeply([host_can("$reads/file")], [], '…until it ends');
 	$s->stop;
 }
@@ -215,7 +215,7 @@ sub untouched {
 			     templates => {times => program($TIMES, $reads)})->greeted;
 	my @before = times_of(@all);
 	is_deeply($s->run_sync('times')->{result}, [], "nothing of the host's is given times or a mode ($who)");
-	is_deeply([times_of(@all)], \@before, '…and no time tells that a program read or wrote it');
+	is_deeply([times_of(@all)], \@before, 'no access time at the host changes');
 	$s->stop;
 }
 

@@ -44,7 +44,7 @@ $s->start->init if $> != 0;
 
 like($s->run_sync('names')->{result}, qr{^paddock:paddock:(\d+) paddock:x:\1:\d+:paddock:/work:/bin/sh\|nobody:x:65534:[^|]*\|$},
      'a program has a name, and knows no other but nobody\'s');
-is($s->run_sync('change')->{result}, 'group passwd ', '... which it cannot change, nor add to what stands there');
+is($s->run_sync('change')->{result}, 'group passwd ', 'a program cannot change the accounts');
 SKIP: {
 	skip_lacking(1, 'python3');
 	is_deeply($s->run_sync('python')->{result}, ['paddock', '/work'], 'Python knows who it is');

@@ -54,14 +54,14 @@ SKIP: {
 
 	is($found->{python}{version}, `/usr/bin/python3 -c 'import sys; print(sys.version.split()[0], end="")'`,
 	   'the profile has the version of Python that programs find');
-	is("v$found->{node}{version}\n", `/usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin node --version`, '…and of Node.js');
+	is("v$found->{node}{version}\n", `/usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin node --version`, 'the profile has the version of Node.js');
 	like("$found->{bash}{version} $found->{lua}{version}", qr/^\d+\.[\d.]+ 5\.4\.\d+$/, '…of bash and of Lua');
 	is_deeply([grep { !/^[A-Za-z]\w*$/ || $_ eq 'ours' || $_ eq 'json' } @$modules], [],
-	   '…and Python\'s modules, which are the machine\'s and not Python\'s own');
+	   'the profile has the modules of the machine, none of Python\'s own');
 	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, '…again the same');
 	kill HUP => $s->{pid};
 	$s->log_has(qr/reload=done/);
-	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, '…and after a reload');
+	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, 'the profile has the modules after a reload');
 }
 
 # ---- what a package brings, and what is missing ----
@@ -77,9 +77,9 @@ SKIP: {
 	is($e->{errorCode}, 'EXECUTION_ERROR', 'an import that fails');
 	like($e->{message}, qr/exited with status 1, since it found no module no_such_module_here: /, '…is told');
 	like($e->{message}, qr/python3-no-such-module-here; .*requirements\.txt.*paddock template build/, '…with two cures');
-	like($e->{details}{stderr}, qr/line 2/, '…and with where it was');
+	like($e->{details}{stderr}, qr/line 2/, 'the error of a failed import has the line');
 	like($s->run_sync('py_part')->{error}{message}, qr/status 1: ModuleNotFoundError: .*json\.none/, 'a part of one that is there has none');
-	like($s->run_sync('py_other')->{error}{message}, qr/status 1: KeyError: 'key'$/, 'nor has one that was caught');
+	like($s->run_sync('py_other')->{error}{message}, qr/status 1: KeyError: 'key'$/, 'a caught import error has no hint');
 }
 
 SKIP: {

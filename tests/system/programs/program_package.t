@@ -18,7 +18,7 @@ my %templates = (
 write_file("$room/allowed/file", "secret\n");
 write_file("$room/allowed/one", "more\n");
 write_file("$room/other", "not for you\n");
-write_file("$room/third", "nor this\n");
+write_file("$room/third", "also not for you");
 
 # ---- what may be read ----
 
@@ -34,7 +34,7 @@ my $r = $s->run('begs');
 ok($r->{isError}, 'what is not allowed is refused');
 is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', '…by a code');
 like($r->{view}{error}, qr{asks to read $room/other, .*read_paths = $room/other in \[grant "begs"\]},
-     '…and it says which, and who can allow it');
+     'the refusal of a path says which grant would help');
 
 # ---- what is changed ----
 
@@ -46,12 +46,12 @@ $r = $s->run_sync('says');
 is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'one that was changed does not');
 is($r->{error}{recoverHint}, 'the operator has templates reloaded (paddock reload, or SIGHUP)', 'the hint says who mends that');
 like($r->{error}{message}, qr/says 1\.0\.0 was changed after it was loaded, .*\(paddock reload, or SIGHUP\)\z/,
-     '…and it says so');
+     'the error of a changed program says so');
 is($s->run_sync('lua')->{result}, 1, 'others do');
 chmod 0755, $main;
 kill HUP => $s->{pid};
-ok($s->log_has(qr/reload=done/), 'it is loaded anew');
-is($s->run_sync('says')->{result}, 2, 'and then it runs');
+ok($s->log_has(qr/reload=done/), 'the changed program is loaded anew');
+is($s->run_sync('says')->{result}, 2, 'the reloaded program runs');
 rename "$s->{root}/templates/says-1.0.0", "$s->{root}/elsewhere";
 is($s->run_sync('says')->{error}{errorCode}, 'EXECUTION_ERROR', 'one that is gone does not');
 rename "$s->{root}/elsewhere", "$s->{root}/templates/says-1.0.0";
@@ -91,7 +91,7 @@ SKIP: {
 	$r = $s->run('says');
 	ok($r->{isError}, 'without user namespaces no program runs');
 	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', '…by a code');
-	like($r->{view}{error}, qr/userns: E\w+ \(allow user namespaces/, '…and it says what to do');
+	like($r->{view}{error}, qr/userns: E\w+ \(allow user namespaces/, 'the refusal without user namespaces says what to do');
 	is($s->run_sync('lua')->{result}, 1, 'Lua runs all the same');
 	my ($says) = grep { $_->{templateId} eq 'says' }
 	    @{$s->tool('list_task_templates')->{view}{templates}};
@@ -126,11 +126,11 @@ SKIP: {
 	my $v = $s->run_sync('tries');
 	is($v->{result}{did}, '', 'then a program runs, in all else of its cage') or diag(json_of($v));
 	cmp_ok($v->{result}{uid}, '>', 60000, '…as nobody else');
-	unlike($v->{result}{pids}, qr/\b1\b/, '…and alone');
+	unlike($v->{result}{pids}, qr/\b1\b/, 'a program without user namespaces sees no other process');
 	like($v->{isolation}{weakProgram}, qr/^userns: E/, '…each of them says how');
 	my $p = $s->tool('get_runtime_profile')->{view}{programs};
 	ok($p->{available}, 'the profile has them');
-	like($p->{weak}, qr/^userns: E/, '…and says so');
+	like($p->{weak}, qr/^userns: E/, 'the profile says that programs are weakly caged');
 	$s->stop;
 	$s = weak('userns', config => "[limits]\n");
 	$s->init;

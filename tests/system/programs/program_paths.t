@@ -78,12 +78,12 @@ sub swapped {
 		}
 		$v = $s->run_sync('victim');
 		is($v->{error}{errorCode}, 'EXECUTION_ERROR',
-		   "…nor, once it is back, by what lay there when programs were prepared")
+		   "a package that was moved away and back does not run unseen")
 		    or diag(json_of($v));
 		like($v->{error}{message} // '', qr/^victim could not be shown its package, which was not the folder/,
-		     '…and says so');
+		     'the error of a moved package says so');
 		is($s->run_sync('sibling')->{result}, 1, '…while another runs') unless $back;
-		is(runs_again($s, 'victim'), 'main template.json', '…and then it runs again, with its own');
+		is(runs_again($s, 'victim'), 'main template.json', 'a restored package runs again');
 	}
 	$s->stop("nothing is left ($who)");
 }
@@ -134,9 +134,9 @@ sub links {
 	for (sort keys %links) {
 		my $r = $s->run("by_$_");
 
-		is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', "…and by no link: $_");
+		is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', "a link is refused: $_");
 		like($r->{view}{error} // '', qr{\Q$room/shared/$_\E, and links are not followed},
-		     '…which is named');
+		     "the refusal names the link: $_");
 	}
 
 	# a link made after the check, before the mount
@@ -147,12 +147,12 @@ sub links {
 	unlink "$room/shared/real";
 	rename "$room/shared/away", "$room/shared/real" or die $!;
 	my $v = $s->run_sync('plain');
-	is($v->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', '…and what the link led to is seen by nobody');
+	is($v->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'the target of a later link is seen by nobody');
 	like($v->{error}{message} // '',
 	     qr{^plain could not be shown what it asks to read: \Q$room/shared/real\E leads through a symbolic link},
 	     '…as is said');
 	is($s->run_sync('sibling')->{result}, 1, '…others run');
-	is(runs_again($s, 'plain'), 'public secret', '…and so does it, once it is tried anew');
+	is(runs_again($s, 'plain'), 'public secret', 'a template runs again when the link is gone');
 	$s->stop("nothing is left ($who)");
 }
 
@@ -181,13 +181,13 @@ for my $top (qw(/var/tmp /run /home /root /srv /opt)) {
 		$s->init;
 		is_deeply($s->tool('get_runtime_profile')->{view}{programs}, {available => true},
 			  "a path below $top is granted: programs are caged");
-		is($s->run_sync('reads')->{result}, 'public secret', '…it is read');
+		is($s->run_sync('reads')->{result}, 'public secret', "a path below $top is read");
 		like(json_of($s->run_sync('looks')->{result}), qr/^[01]$/, '…by nobody else');
 		is($s->run('odd')->{view}{errorCode} // 'none', 'PERMISSION_NOT_ALLOWED',
-		   '…and a path that cannot be shown stops its own template alone');
+		   "a path that cannot be shown stops one template alone ($top)");
 		is($s->run_sync('reads')->{status}, 'succeeded', '…not this one');
 		like($s->run($_->[0])->{view}{error} // 'none', qr/no program can be shown, since each has a $_->[1] of its own/,
-		     "…nor one that is hidden by each program's own $_->[1]")
+		     "a path hidden by each program's own $_->[1] is refused")
 		    for [clumsy => '/proc'], [covered => '/work'];
 		$s->stop;
 	}
@@ -205,7 +205,7 @@ SKIP: {
 				     wrap => ["$room/deny", $call, '--'])->greeted;
 		my $r = $s->run('says');
 		is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', "without $call(2) no program runs");
-		like($r->{view}{error}, qr/root: ENOSYS \(.*cannot be shown without .*Linux 5\.12/, '…and why is said');
+		like($r->{view}{error}, qr/root: ENOSYS \(.*cannot be shown without .*Linux 5\.12/, "without $call(2) the reason is told");
 		is($s->run_sync('lua')->{result}, 1, '…Lua does');
 		$s->stop;
 	}
@@ -215,7 +215,7 @@ SKIP: {
 	$s = Paddock->new(templates => {lua => lua('return 1')}, wrap => ["$room/deny", 'openat2', '--']);
 	$s->init;
 	is($s->run('lua')->{view}{errorCode}, 'TEMPLATE_NOT_FOUND', 'without openat2(2) no package is read');
-	ok($s->log_has(qr/skipped=.*openat2\(2\) is missing/), '…and why is said');
+	ok($s->log_has(qr/skipped=.*openat2\(2\) is missing/), 'without openat2(2) the log has the reason');
 	$s->stop;
 }
 done_testing();

@@ -40,7 +40,7 @@ for my $user (as_root() ? (undef, 65534) : (undef)) {
 	my $v = $s->run_sync('quits');
 	like($v->{error}{message}, qr/SIGQUIT to process 1/, "$who: a program that ends its shim ends its run");
 	my $ms = $s->log_has(qr/run=\Q$v->{runId}\E .* cpu_ms=(\d+)/);
-	cmp_ok($ms, '>=', 350, '…and is charged');
+	cmp_ok($ms, '>=', 350, "$who: a program that ends its shim is charged");
 
 	my $id = $s->run_async('terms', {});
 	$s->log_has(qr/run=\Q$id\E .*msg="begun"/);
@@ -49,8 +49,8 @@ for my $user (as_root() ? (undef, 65534) : (undef)) {
 	until_true('its own SIGTERM to wait', sub { waits($shim) });
 	$s->tool(cancel_task_run => {runId => $id});
 	kill CONT => $shim;
-	ok($s->log_has(qr/run=\Q$id\E .*msg="heard"/), 'its SIGTERM that waits keeps no cancel from it');
-	ok(until_true('the end', sub { $s->get($id)->{status} eq 'canceled' }), '…which ends it');
+	ok($s->log_has(qr/run=\Q$id\E .*msg="heard"/), 'a waiting SIGTERM of the program keeps no cancel away');
+	ok(until_true('the end', sub { $s->get($id)->{status} eq 'canceled' }), 'the cancel ends the program');
 	$s->stop;
 }
 done_testing;

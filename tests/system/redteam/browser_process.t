@@ -68,20 +68,20 @@ my %came = map { ($_->{name} => $_->{came}) } map { json_to($_) } split /\n/, re
 like($came{$_->[0]} // 'not tried', $_->[3], $_->[0]) for @table;
 my ($uid) = split ' ', $came{'its user id'} // '';
 my ($own) = (read_file("/proc/$s->{pid}/status") // '') =~ /^Uid:\s+(\d+)/m;
-isnt($uid, $_, "it is not $_") for 0, $own;
+isnt($uid, $_, "the browser's user id is not $_") for 0, $own;
 my ($first, $last) = $s->log_text =~ /part=server uids=(\d+)-(\d+)/;
-ok($uid < $first || $uid > $last, 'and no worker\'s');
+ok($uid < $first || $uid > $last, 'the browser\'s user id is no worker\'s');
 
 # ---- what it says ----
 
 my $text = $s->log_text;
 like($text, qr/^ts=(?!2020)\S+ level=info part=browser\/audit requestor=root forged=yes$/m,
 	'a line of its own is told as its own, at our time');
-unlike($text, qr/part=audit/, 'and speaks for nobody else');
+unlike($text, qr/part=audit/, 'a line of the browser speaks for no other part');
 like($text, qr/part=browser said="not a line\?\[2J of \\"ours\\""/, 'what is no line is quoted');
 unlike($text, qr/[\x00-\x09\x0b-\x1f\x7f]/, 'no control character reaches the log');
 cmp_ok(scalar(() = $text =~ /part=browser\/flood/g), '<', 12_000, 'a flood is cut');
-like($text, qr/part=browser log=lossy lost=\d+/, 'which is told');
+like($text, qr/part=browser log=lossy lost=\d+/, 'lost lines of the browser are counted');
 ok((grep { length > 2_100 } split /\n/, $text) == 0, 'no line is too long');
 
 is($s->run_sync('echo')->{status}, 'succeeded', 'who asks for no page never noticed');

@@ -323,17 +323,17 @@ for my $attack (@table) {
 	is($code->($s, $eve, $ada), $want, "$n $what: $want");
 	my $v = $ada->run_sync(echo => {n => $n});
 	is(json_of($v->{result} // $v), json_of({n => $n}), '  another\'s run is done meanwhile');
-	is($ada->get($going)->{status}, 'running', '  and one goes on');
+	is($ada->get($going)->{status}, 'running', "$n $what: a run of another client goes on");
 	my $now = rss_kb($s->{pid});
-	cmp_ok($now, '<', $before + $GROWTH_KB, '  and the server has not grown');
+	cmp_ok($now, '<', $before + $GROWTH_KB, "$n $what: the server has not grown");
 }
 $ada->tool(cancel_task_run => {runId => $going});
-is($ada->ended($going)->{status}, 'canceled', 'which ends as it is told');
+is($ada->ended($going)->{status}, 'canceled', 'the run beside the attacks is cancelled');
 $s->stop;
 my $audit = read_file("$root/audit");
 my $held = 0; # each minute by itself
 $held += $_ for $audit =~ /"event":"held_back","requestor":"eve","of":"refused","count":(\d+)/g;
 cmp_ok($held, '>', 1000, 'what was not recorded is counted');
-like($s->log_text, qr/part=log .*held_back=\d+ like="auth=refused token=%s"/, 'and in the log, too');
+like($s->log_text, qr/part=log .*held_back=\d+ like="auth=refused token=%s"/, 'lines held back are counted in the log');
 
 done_testing;

@@ -62,7 +62,7 @@ same_json([@wrong[0 .. ($#wrong < 4 ? $#wrong : 4)]], [], 'each run ended as one
 cmp_ok($how{PROTOCOL_VIOLATION} // 0, '>', $ROUNDS / 10, 'some broke the protocol');
 cmp_ok(scalar keys %how, '>=', 3, 'and not all in one way: ' . json_of(\%how));
 is($s->run_sync('good')->{status}, 'succeeded', 'good ones go on being served');
-cmp_ok(rss_kb($s->{pid}), '<', $before + $ROOM * (32 << 10), 'and the server has not grown');
+cmp_ok(rss_kb($s->{pid}), '<', $before + $ROOM * (32 << 10), 'the server has not grown');
 ok(until_true('all workers to be gone', sub {
 	my $waiting = 0;
 

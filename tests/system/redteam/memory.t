@@ -64,10 +64,10 @@ my $idle = peak_mb($s);
 		return $code eq 'QUOTA_EXCEEDED';
 	});
 	is($code, 'QUOTA_EXCEEDED', 'who has many that wait is refused one more');
-	is($ada->run_sync(echo => {n => 1})->{result}{n}, 1, '…and has a run');
-	ok($s->log_has(qr/requestor=eve memory=refused times=\d/), '…which the log tells');
+	is($ada->run_sync(echo => {n => 1})->{result}{n}, 1, 'another requestor has a run meanwhile');
+	ok($s->log_has(qr/requestor=eve memory=refused times=\d/), 'the log tells who was refused');
 	unlike($s->log_text, qr/requestor=ada memory=refused/, '…of nobody else');
-	like($s->fetch('GET', '/readyz')->{body}, qr/clients were refused in the last minute.*server_memory/, '…and readyz as a warning');
+	like($s->fetch('GET', '/readyz')->{body}, qr/clients were refused in the last minute.*server_memory/, 'readyz warns of refused clients');
 	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, 'who was not refused sees that');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, "calls that wait: $idle MB before, at most " . peak_mb($s));
 	$_->hang_up for @open;
@@ -96,7 +96,7 @@ my %MAL = (Authorization => 'Bearer m', 'Content-Type' => 'application/json', Ac
 			  '{"jsonrpc":"2.0","id":"p","method":"ping","params":{"a":[' . join(',', ('{}') x 20_000) . ']}}');
 
 	is($r->{json}{id}, 'p', 'a ping with many values is answered under its id');
-	like($r->{json}{error}{message}, qr/ping came with what takes \d+ bytes of memory; at most 1048576 are taken/, '…and refused, for nobody would read them');
+	like($r->{json}{error}{message}, qr/ping came with what takes \d+ bytes of memory; at most 1048576 are taken/, 'a ping with many values is refused');
 }
 
 # ---- one message that has no room ----
@@ -106,7 +106,7 @@ my %MAL = (Authorization => 'Bearer m', 'Content-Type' => 'application/json', Ac
 
 	is("$r->{status} $r->{json}{id}", '429 big', 'one whose tree has no room is refused under its id');
 	is("$data->{errorCode} $data->{retryAfterMs}", 'QUOTA_EXCEEDED 1000', '…with when to try again');
-	like($r->{json}{error}{message}, qr/server_memory in \[limits\]/, '…and who can raise that');
+	like($r->{json}{error}{message}, qr/server_memory in \[limits\]/, 'the refusal of a tree says who can raise the limit');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 }
 $s->stop;
@@ -126,7 +126,7 @@ $s->stop;
 	is($ask->('before'), 'runs', 'a message has room');
 	$s->write_config($config =~ s/server_memory = 2G/server_memory = 128M/r);
 	is($s->reload, 'done', 'a reload with less server_memory is taken');
-	is($ask->('less'), 'QUOTA_EXCEEDED', '…and the same message has none');
+	is($ask->('less'), 'QUOTA_EXCEEDED', 'a message that had room has none after the reload');
 	$s->write_config($config);
 	$s->reload;
 	is($ask->('more'), 'runs', '…until another has more');
@@ -151,7 +151,7 @@ $s->stop;
 	my $large = $s->client('a')->greeted->run_sync(big => {n => 900_000});
 
 	is($large->{error}{errorCode}, 'RESOURCE_LIMIT', 'one whose tree has no room alone fails its run');
-	like($large->{error}{message}, qr/server_memory in \[limits\]/, '…and who can raise that is told');
+	like($large->{error}{message}, qr/server_memory in \[limits\]/, 'the error of a large tree says who can raise the limit');
 	cmp_ok(peak_mb($s), '<', 512 * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 	$s->stop;
 }
@@ -212,10 +212,10 @@ $eve = $s->client('eve')->greeted;
 
 	is($ada->call('ping')->{result} ? 'pong' : 'none', 'pong', "while $MANY wait for one end, somebody else is answered");
 	$eve->tool(cancel_task_run => {runId => $_}) for @before[0, 1];
-	is($eve->ended($large)->{status}, 'succeeded', '…which comes, with 2 MiB');
-	is($ada->run_sync(echo => {n => $_})->{result}{n}, $_, '…and runs while all are told') for 1 .. 3;
-	is_deeply(told(@open), {'HTTP/1.1 200 whole' => $MANY}, '…which all are, whole');
-	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, '…and nobody else was refused');
+	is($eve->ended($large)->{status}, 'succeeded', 'a run with 2 MiB that many wait for ends');
+	is($ada->run_sync(echo => {n => $_})->{result}{n}, $_, 'runs succeed while many are told') for 1 .. 3;
+	is_deeply(told(@open), {'HTTP/1.1 200 whole' => $MANY}, 'each waiting call is told the whole result');
+	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, 'no other requestor was refused');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 	$_->hang_up for @open;
 
@@ -226,7 +226,7 @@ $eve = $s->client('eve')->greeted;
 	is_deeply(told(@open), {'HTTP/1.1 200 whole' => $MANY}, "$MANY calls with the key of a run that has ended are told its end, whole");
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 	$_->hang_up for @open;
-	is($eve->end, 204, '…and with the session end the last messages of its streams');
+	is($eve->end, 204, 'the session with many streams ends');
 	ok(until_true('nothing of it to be counted', sub {
 		kill USR1 => $s->{pid};
 		return (($s->log_text =~ /requestor=eve status=ok running=0 .*memory_bytes=(\d+)/g)[-1] // 'no line') eq '0';
@@ -285,7 +285,7 @@ sub turn_lines {
 		$how{$_} += $counts->{$_} for keys %$counts;
 	}
 	cmp_ok($how{INPUT_TIMEOUT} // 0, '>', 0, 'some questions of many values wait') or diag(json_of(\%how));
-	cmp_ok($how{QUOTA_EXCEEDED} // 0, '>', 0, '…and others are refused to their template');
+	cmp_ok($how{QUOTA_EXCEEDED} // 0, '>', 0, 'other questions of many values are refused');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 }
 {
@@ -301,7 +301,7 @@ sub turn_lines {
 
 	push @open, map { post($s, 'e', call_text("a$_", 20_000, 'naps'), \%EVE) } 1 .. 60;
 	ok(turn_lines(@lines), 'all kinds at once: lines are answered');
-	is($ada->call('ping')->{result} ? 'pong' : 'none', 'pong', '…and so is somebody else');
+	is($ada->call('ping')->{result} ? 'pong' : 'none', 'pong', 'another requestor is answered beside all attacks');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 	$_->hang_up for @open, @lines;
 }

@@ -102,10 +102,10 @@ for (@ways) {
 	   'a worker that stays after its result is ended; the result stands');
 	my $pid = $s->worker_pid($v->{runId});
 
-	ok($pid && !kill(0 => $pid), 'and nobody is answered before it is gone');
+	ok($pid && !kill(0 => $pid), 'the run\'s answer comes after the worker\'s end');
 	my $run = $s->run_async('stays');
 	$pid = $s->worker_pid($run);
-	is($s->ended($run)->{status}, 'succeeded', 'nor is it seen to have ended');
+	is($s->ended($run)->{status}, 'succeeded', 'the view of a run shows the end after the worker\'s end');
 	ok(!kill(0 => $pid), 'before that');
 	$v = $s->run_sync('crash_after');
 	is($v->{status}, 'succeeded', 'so it does when that one crashes');
@@ -126,7 +126,7 @@ for (@ways) {
 	}
 	my ($used) = grep { $_->{templateId} eq 'boasts' } @{$s->call('paddock/usage', {})->{result}{rows}};
 
-	is($used->{cpuMs}, $kept->{metrics}{cpuMs}, 'and counted as used');
+	is($used->{cpuMs}, $kept->{metrics}{cpuMs}, 'the usage has what the kernel counted');
 
 	my $other = Paddock->new(root => $s->{root}, state => $s->{state}, build => $folder, shared => 1);
 	my @ids = map { $s->run_sync('boasts')->{runId} } 1 .. 5;
@@ -139,7 +139,7 @@ for (@ways) {
 	push @ids, $leaves;
 	$other->call('paddock/deleteRuns', {runIds => \@ids});
 	$s->get($ids[0]); # who is asked writes all that waits first
-	is_deeply([grep { $other->get($_)->{runId} } @ids], [], 'nor is it back when another server has deleted it');
+	is_deeply([grep { $other->get($_)->{runId} } @ids], [], 'a run deleted by another server stays deleted');
 	$other->stop;
 }
 my $flooded;
@@ -159,7 +159,7 @@ my $flooded;
 }
 is($s->run_sync('good')->{status}, 'succeeded', 'good ones go on being served');
 cmp_ok(Paddock::rss_kb($s->{pid}), '<', $before + $ROOM * (32 << 10),
-       'and the server has not grown');
+       'the server has not grown');
 $s->stop;
 {
 	my $told = qx($BUILD/paddock explain $flooded --state-dir $s->{state} --templates $s->{root}/templates 2>&1);

@@ -72,22 +72,22 @@ sub check {
 	my ($kind, $rest) = split / /, $want, 2;
 
 	if ($kind eq 'passes') {
-		ok(Paddock::succeeded($r), '  it passes') or diag(json_of($r));
+		ok(Paddock::succeeded($r), '  a cheap value passes') or diag(json_of($r));
 		return;
 	}
 	if ($kind eq 'costly') {
-		is($e->{errorCode}, 'RESOURCE_LIMIT', '  it is given up')
+		is($e->{errorCode}, 'RESOURCE_LIMIT', '  a costly check is given up')
 		    or diag(substr json_of($r), 0, 500);
 		is($e->{details}{schema}, "/$whose/properties/v$rest",
 		   '  the place in the schema is named');
 		cmp_ok($e->{details}{used}, '>=', $e->{details}{allowed},
 		       '  with the limit that was met');
 		like($e->{error}, qr/$whose of \w+ is too costly/,
-		     '  and whose fault it is');
+		     '  the refusal names the schema');
 		return;
 	}
 	is($e->{errorCode}, $whose eq 'inputsSchema' ? 'INVALID_PARAMETER'
-	   : 'OUTPUT_INVALID', '  it is refused');
+	   : 'OUTPUT_INVALID', '  a bad value is refused');
 	like($e->{error}, qr/\Q$rest/, '  with the reason');
 }
 
@@ -160,7 +160,7 @@ my @asked = (
 			$t->reply($m, $answer);
 		}
 		ok($t->call('ping')->{result}, "$what: others are answered");
-		is($t->result($id)->{view}{code}, $code, '  it ends as it should');
+		is($t->result($id)->{view}{code}, $code, "$what: the question ends with $code");
 	}
 	$t->stop;
 }
@@ -186,7 +186,7 @@ sub reload_meanwhile {
 	}) // 'nothing';
 
 	cmp_ok($served, '>=', 2, '  others are answered while packages are loaded');
-	like($said, $re, '  and it is said what came of it');
+	like($said, $re, '  a reload tells what became of the packages');
 }
 
 for (@packages) {
@@ -202,7 +202,7 @@ for (@packages) {
 	write_file("$dir/main.lua", 'return function() return {} end');
 	note "package $n: $what";
 	reload_meanwhile($want eq 'loads' ? qr/reload=done .*broken=0/ : qr/reload=done .*broken=1/);
-	like(($s->log_text =~ /(skipped=.*)/g)[-1], qr/package-1\.0\.0.*(?:$want)/, '  and why')
+	like(($s->log_text =~ /(skipped=.*)/g)[-1], qr/package-1\.0\.0.*(?:$want)/, '  the log says why a package was skipped')
 	    unless $want eq 'loads';
 }
 ok($other->tool(list_task_templates => {})->{view}{templates},

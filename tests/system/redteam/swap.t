@@ -93,12 +93,12 @@ sub tried {
 		is_deeply(\@wrong, [], "$ROUNDS starts each: what is shown is what was checked ($who)");
 		diag("  $_: $ended{$_}") for @wrong ? sort keys %ended : ();
 		note("  $_: $ended{$_}") for sort keys %ended;
-		is_deeply(\@hurt, [], '…and others notice nothing');
+		is_deeply(\@hurt, [], "no other program notices the swaps ($who)");
 		is(scalar @bad, 0, '…of swaps that went on through all of it');
 		ok(until_true('it to run', sub { ($s->run_sync('victim')->{status} // '') eq 'succeeded' }),
 		   '…after which it runs');
 		ok(until_true('it to read', sub { json_of($s->run_sync('reader')->{result} // '') eq '["good",1]' }),
-		   '…and reads');
+		   "the reader runs after the swaps ($who)");
 	}
 	$s->stop("nothing is left ($who)");
 }

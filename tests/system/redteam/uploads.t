@@ -45,10 +45,10 @@ for (users()) {
 
 		unlike($text, qr/up_/, '…in no folder of its requestor\'s');
 		$text =~ s/\Q$ids[$i]\E/ID/g;
-		unlike($text, qr/art_/, '…nor with another\'s id');
+		unlike($text, qr/art_/, 'a run sees no other artifact\'s id');
 		$seen[$i] = join ' ', sort map { s/\d+/N/gr } grep { /artifacts/ } split ' ', $text;
 	}
-	is($seen[0], $seen[1], '…and two files differ by their ids alone');
+	is($seen[0], $seen[1], 'paths of two requestors\' files differ by ids alone');
 	my @folders = map { (glob "$s->{state}/artifacts/*/$_")[0] =~ m{artifacts/([^/]+)/} } @ids;
 	is_deeply(\@folders, \@ids, '…each of which is its folder');
 	$s->stop;

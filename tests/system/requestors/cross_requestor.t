@@ -91,9 +91,9 @@ for (['bob, over HTTP', $s->client('bob')->greeted], ['the local user, by the so
 		is($foreign[$_], $never[$_], "MCP 25: $who: $ways[$_][0] of $case->[0]: " .
 		   substr(json_of($ways[$_][1]), 0, 60)) for 0 .. $#ways;
 	}
-	ok(!(grep { /secret|a line|dozing/ } @never), 'and none of it tells anything');
+	ok(!(grep { /secret|a line|dozing/ } @never), "$who: no answer about an unknown id tells anything");
 	is(scalar(@{$c->tool('list_task_runs', {})->{view}{runs}}), 0, "$who: lists none");
-	same_json($c->call('tasks/list')->{result}{tasks}, [], 'nor tasks');
+	same_json($c->call('tasks/list')->{result}{tasks}, [], "$who: tasks/list shows none");
 }
 for (['bob, over HTTP', $s->modern('bob')], ['the local user, by the socket', $socket]) {
 	my ($who, $c) = @$_;

@@ -47,19 +47,19 @@ sub until_refused {
 	cmp_ok(stored($eve), '>', $row + 10000, 'with its result');
 	$row = stored($eve);
 	$eve->run_sync('logs');
-	cmp_ok(stored($eve), '>', $row + 100000, 'and with its log');
+	cmp_ok(stored($eve), '>', $row + 100000, 'a log counts as stored bytes');
 	my ($r, $n) = until_refused(sub { $eve->run(says => {n => 100000}, mode => 'sync') });
 	refused($r, 'QUOTA_EXCEEDED', 'one who fills its account gets no more');
 	cmp_ok($n, '<', 12, '  though it makes no artifact');
 	same_json([@{$r->{view}{details}}{qw(limit unit whoCanRaise)}, $r->{view}{details}{allowed}],
 		  ['default_store_bytes', 'bytes', 'the operator: default_store_bytes in [limits]', 1 << 20],
-		  '  and hears of which limit, by default, and who can raise it');
+		  '  the refusal names the default limit and who can raise that');
 	is($ada->run_sync(echo => {x => 1})->{status}, 'succeeded', 'another has its own');
 	$s->write_config("[limits]\ndefault_store_bytes = none\n" . join '', map {
 		"[requestor \"$_->[0]\"]\ntoken_sha256 = " . Http::sha256_hex($_->[1]) . "\n" }
 		['ada', 't'], ['eve', 'u']);
 	is($s->reload, 'done', 'the operator says that there is no limit');
-	is($eve->run_sync(echo => {x => 2})->{status}, 'succeeded', '  and there is none');
+	is($eve->run_sync(echo => {x => 2})->{status}, 'succeeded', '  a requestor without a limit has runs');
 	$s->stop;
 }
 {
@@ -71,7 +71,7 @@ sub until_refused {
 	$eve->saying($first, 'dozing');
 	my ($r) = until_refused(sub { $eve->run(echo => {x => 'y' x 100000}, mode => 'async') });
 	refused($r, 'QUOTA_EXCEEDED', 'inputs of runs that wait are in the account');
-	is($r->{view}{details}{limit}, 'default_store_bytes', '  which is why');
+	is($r->{view}{details}{limit}, 'default_store_bytes', '  the refusal names default_store_bytes');
 	$s->stop(undef, 'QUIT');
 }
 
@@ -107,20 +107,20 @@ SKIP: {
 		return {isError => $x->{status} ne 'succeeded', view => $x} });
 	like($r->{view}{error}{message} // '', qr/disk is nearly full/,
 	     'one requestor\'s artifacts fill the disk, but for the reserve');
-	cmp_ok($left->(), '>=', 4 << 20, '  which is left');
-	unlike($r->{view}{error}{message}, qr{/|\d{4}}, '  and nothing is told of where, and how much there is');
+	cmp_ok($left->(), '>=', 4 << 20, '  the reserve of the disk is left');
+	unlike($r->{view}{error}{message}, qr{/|\d{4}}, '  the error on a full disk tells neither path nor size');
 	is($ada->run_sync(echo => {n => 2})->{status}, 'succeeded', 'another\'s runs go on');
 
 	$fill_to->(3 << 20);
 	$noticed->('below the reserve readyz warns', sub {
 		(json_to($s->fetch('GET', '/readyz')->{body})->{warning} // '') =~ /nearly full/ });
 	ok($s->log_has(qr{part=disk room=low dir="$root/state" .*make room there}), '  the log tells where, and what to do');
-	is($s->fetch('GET', '/readyz')->{status}, 200, '  but small runs are served');
+	is($s->fetch('GET', '/readyz')->{status}, 200, '  small runs are served below the reserve');
 	is($ada->run_sync(echo => {n => 2})->{status}, 'succeeded', '  as can be seen');
 	my $end = $ada->run_sync(says => {n => 200000});
 	is($end->{error}{errorCode}, 'STORE_UNAVAILABLE', 'a large result is not kept');
-	like($end->{error}{message}, qr/200002 bytes, but .* nearly full/, '  and the run says so');
-	refused($ada->run(echo => {x => 'y' x 70000}), 'STORE_UNAVAILABLE', 'nor are large inputs taken');
+	like($end->{error}{message}, qr/200002 bytes, but .* nearly full/, '  the run with a large result says that the disk is nearly full');
+	refused($ada->run(echo => {x => 'y' x 70000}), 'STORE_UNAVAILABLE', 'large inputs are refused on a full disk');
 	my $v = $ada->tool('get_runtime_profile')->{view}{store};
 	ok($v->{available} && $v->{reason} =~ /nearly full/, 'the profile says so');
 	is($ada->ended($ada->run_async('logs'))->{status}, 'succeeded', 'a run with a large log ends');
@@ -130,13 +130,13 @@ SKIP: {
 	my $refusal = $ada->run(echo => {n => 3});
 	refused($refusal, 'STORE_UNAVAILABLE', 'no run is made');
 	is($refusal->{view}{details}{limit}, 'disk_reserve_bytes', '  for want of the reserve');
-	same_json($refusal->{view}, $eve->run(echo => {n => 3})->{view}, '  which all hear in the same words');
+	same_json($refusal->{view}, $eve->run(echo => {n => 3})->{view}, '  each requestor gets the same refusal on a full disk');
 	$ada->tool(cancel_task_run => {runId => $going});
 	is($ada->ended($going)->{status}, 'canceled', 'what goes on ends, and that is recorded');
 	my $doctor = `$BUILD/paddock doctor --socket $s->{socket} 2>&1`;
 	like($doctor, qr/missing +room on the disk: .*nearly full/, 'doctor tells');
 	$s->signal('USR1');
-	ok($s->log_has(qr/disk=spent/), 'and so does the log, when it is asked for');
+	ok($s->log_has(qr/disk=spent/), 'the log says that the reserve is spent');
 	unlink "$inside/filler";
 	$noticed->('with room again runs are made', sub { succeeded($ada->run(echo => {n => 4})) });
 	$s->stop;

@@ -33,7 +33,7 @@ sub limited {
 	ok(($d->{limit} // '') eq $limit && $d->{unit} eq $unit &&
 	   $d->{used} >= $d->{allowed} && $d->{retryAfterMs} > 0 &&
 	   $d->{whoCanRaise} eq "the operator: $limit in [requestor \"alice\"]",
-	   '  and says which, how much, who can raise it, when to come again') or
+	   "$name: the refusal says which limit, how much, who can raise the limit and when to try again") or
 	    diag(json_of($r->{view}));
 	return $d;
 }
@@ -58,8 +58,8 @@ sub reload {
 	is($v->{requestor}, 'alice', 'a section names the user');
 	is($v->{trustLevel}, 'local', 'who is trusted as it connects');
 	same_json($v->{requestorLimits}, {maxConcurrentRuns => 3, burst => 7},
-		  'and learns its own limits');
-	is($v->{usage}{cpuMsThisHour}, 0, 'and what it has used');
+		  'the profile has the requestor\'s limits');
+	is($v->{usage}{cpuMsThisHour}, 0, 'the profile has the CPU time used');
 	$s->stop;
 }
 
@@ -75,15 +75,15 @@ sub reload {
 	my @unanswered = map { $_->{error} // () } map { $s->answer($_) } @pings;
 
 	cmp_ok(scalar @unanswered, '>', 50, 'pings have a rate, ten times as high');
-	is((grep { $_->{code} != $RATE_LIMITED } @unanswered), 0, 'and its code');
+	is((grep { $_->{code} != $RATE_LIMITED } @unanswered), 0, 'pings above the rate have the code of the rate limit');
 	cmp_ok(scalar @errors, '<', 290,
-	       'which is their own: requests have all of theirs');
+	       'pings do not use the rate of requests');
 	cmp_ok(scalar @errors, '>', 200, 'over its rate it is refused');
 	is((grep { $_->{code} != $RATE_LIMITED } @errors), 0, 'by a code');
 	is($data->{errorCode}, 'RATE_LIMITED', 'that has a name, too');
-	cmp_ok($data->{retryAfterMs}, '>', 0, 'and says when to come again');
+	cmp_ok($data->{retryAfterMs}, '>', 0, 'the refusal by rate says when to try again');
 	like($errors[0]{message}, qr/rate_per_second in \[requestor "alice"\]/,
-	     'and what to change');
+	     'the refusal by rate names rate_per_second');
 	reload($s, me(''));
 	ok($s->call('tools/list')->{result}, 'a reload lifts the limit at once');
 	$s->stop;
@@ -101,7 +101,7 @@ sub reload {
 	same_json([@$usage{qw(running queued)}], [1, 2],
 		  'one runs at a time, though the server would let four');
 	my $d = limited($s->run('doze', {}, mode => 'async'), 'QUEUE_FULL',
-			'max_queued_runs', 'runs', 'and two wait');
+			'max_queued_runs', 'runs', 'a third queued run is refused');
 	same_json([@$d{qw(used allowed)}], [2, 2], '  in numbers');
 	reload($s, me("max_concurrent_runs = 2\nmax_queued_runs = 2\n"));
 	$s->saying($runs[1], 'dozing');
@@ -149,9 +149,9 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 
 	is($s->ended($runs[0])->{status}, 'succeeded', 'a run that had begun ends');
 	my $over = $s->run(echo => {});
-	limited($over, 'QUOTA_EXCEEDED', 'cpu_seconds_per_hour', 'seconds', 'but its CPU time is used up');
+	limited($over, 'QUOTA_EXCEEDED', 'cpu_seconds_per_hour', 'seconds', 'runs are refused when the CPU time is used up');
 	like($over->{view}{recoverHint}, qr/^try again in .*, when what was used an hour ago counts no more, or have the limit raised, by the operator: /,
-	     '... and its hint is when that counts no more');
+	     'the hint for CPU time says when the oldest use falls out');
 	is($s->get($runs[1])->{status}, 'queued', 'what waits is not started');
 	kill USR1 => $s->{pid};
 	ok($s->log_has(qr/requestor=alice status=held running=0 queued=1 parked=0 cpu_ms=1\d{3} .*refused=1 /),
@@ -171,19 +171,19 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	is($v->{status}, 'failed', 'one that would be too much is not');
 	like($v->{error}{message} // $v->{error},
 	     qr/41 bytes .* 60 of 100 .*operator: artifact_bytes in \[requestor "alice"\]/,
-	     '  and the template is told why');
+	     '  the template is told why the artifact is refused');
 	delete $v->{error}{details}{runId};
 	same_json($v->{error}{details}, {limit => 'artifact_bytes', used => 101, allowed => 100, unit => 'bytes',
-		  whoCanRaise => 'the operator: artifact_bytes in [requestor "alice"]'}, '  and so is who asked');
+		  whoCanRaise => 'the operator: artifact_bytes in [requestor "alice"]'}, '  the view says why the artifact is refused');
 	ok($s->run_sync(makes => {n => 40})->{result}, 'all may be used');
 	limited($s->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes',
 		'bytes', 'with all of it used, nothing runs');
 	$s->stop;
 	my $again = Paddock->new(root => $s->{root}, state => $s->{state})->greeted;
 	is($again->tool('get_runtime_profile')->{view}{usage}{artifactBytes}, 100,
-	   'it is known again after a restart');
+	   'the bytes of artifacts are known after a restart');
 	limited($again->run(echo => {}), 'QUOTA_EXCEEDED', 'artifact_bytes',
-		'bytes', 'and still counts');
+		'bytes', 'the bytes of artifacts count after a restart');
 	$again->stop;
 }
 
@@ -202,11 +202,11 @@ sub said_of { my ($name, $r) = @_;
 	is(names($s->call('tools/list')->{result}{tools}), 'echo',
 	   'tools/list has what it may see and is trusted with');
 	is(names($s->tool('list_task_templates')->{view}{templates}), 'echo near',
-	   'and the contract what it may see');
+	   'list_task_templates shows the listed templates');
 	is($s->tool('get_runtime_profile')->{view}{trustLevel}, 'remote',
-	   'its trust level is its section\'s');
+	   'the trust level is the section\'s');
 	refused($s->run(near => {}), 'TRUST_LEVEL_NOT_ALLOWED',
-		'it is held to that');
+		'a local template is refused to a remote requestor');
 	refused($s->run('other'), 'TEMPLATE_NOT_FOUND',
 		'another template is not there');
 	for my $try (sub { $s->run($_[0]) },
@@ -217,13 +217,13 @@ sub said_of { my ($name, $r) = @_;
 
 		is($hidden, $unknown, '  exactly like one that there is not');
 	}
-	unlike(json_of($s->run('othe')), qr/other/, 'nor is it suggested');
+	unlike(json_of($s->run('othe')), qr/other/, 'a hidden template is not suggested');
 	$s->{notes} = [];
 	reload($s, me("templates = echo other\n"));
 	is(names($s->call('tools/list')->{result}{tools}), 'echo other',
 	   'a reload shows another');
 	is((grep { $_->{method} =~ m{tools/list_changed} } @{$s->{notes}}), 1,
-	   'and that is told');
+	   'the change of tools is notified');
 	$s->stop;
 }
 
@@ -312,18 +312,18 @@ SKIP: {
 		('resources/read', {uri => "paddock://runs/$made->{runId}/artifacts/$_[0]"}) });
 	same_json($bob->tool('list_task_runs')->{view}, {runs => [], total => 0},
 		  'no run of another\'s is listed');
-	is($alice->get($doze)->{status}, 'running', 'nor was any cancelled');
+	is($alice->get($doze)->{status}, 'running', 'the run that another tried to cancel is running');
 	my @polls = map { $alice->ask(get_task_run => {runId => $doze}) } 1 .. 20;
 	$alice->result($_) for @polls;
 	$d->signal('USR1');
 	ok($d->log_has(qr/requestor=bob status=ok running=0 queued=0 .*lookups_failed=2\d /),
 	   'failed look-ups are counted');
-	ok($d->log_has(qr/requestor=bob lookups_failed=1$/m), 'and logged');
+	ok($d->log_has(qr/requestor=bob lookups_failed=1$/m), 'the first failed look-up is logged');
 	is((() = $d->log_text =~ / requestor=bob lookups_failed=\d+$/mg), 1, 'once');
 	ok($d->log_has(qr/requestor=alice status=\w+ .*overpolls=[1-9]/),
 	   'who asks too often is counted');
-	is((() = $d->log_text =~ /level=warn .*requestor=alice overpolls=1$/mg), 1, 'and logged, once');
-	unlike($d->log_text, qr/requestor=bob overpolls=/, 'and nobody else');
+	is((() = $d->log_text =~ /level=warn .*requestor=alice overpolls=1$/mg), 1, 'overpolls are logged once');
+	unlike($d->log_text, qr/requestor=bob overpolls=/, 'no overpolls of another requestor are logged');
 
 	# ---- turns ----
 
@@ -352,7 +352,7 @@ SKIP: {
 	$bob->saying($last, 'dozing');
 	$d->write_config($both);
 	is($d->reload, 'done', 'a section is removed');
-	ok($bob->drained, 'its connection is closed');
+	ok($bob->drained, 'the connection of a removed requestor is closed');
 	ok($alice->call('ping')->{result}, 'no other is');
 	my $user = $d->client($NOBODY)->greeted;
 	is($user->tool('get_runtime_profile')->{view}{requestor}, "uid:$NOBODY",
@@ -361,10 +361,10 @@ SKIP: {
 		'who has no such run');
 	$d->signal('USR1');
 	ok($d->log_has(qr/requestor=bob status=gone running=1 /),
-	   'which goes on');
+	   'the run of a removed requestor goes on');
 	$d->write_config($both . $bobs);
 	is($d->reload, 'done', 'a section is there again');
-	ok($user->drained, 'and anybody is somebody');
+	ok($user->drained, 'the connection of a user without a section is closed when a section comes');
 	$bob = $d->client($NOBODY)->greeted;
 	is($bob->get($last)->{status}, 'running', 'who finds the run');
 	$bob->tool(cancel_task_run => {runId => $last});

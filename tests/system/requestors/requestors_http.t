@@ -50,8 +50,8 @@ sub status_of {
 		'one of them is held to that');
 	is($bob->run_sync('near')->{result}, 1, 'the other is not');
 	is(status_of($s), 401, 'no token is nobody\'s');
-	is(status_of($s, 'd' x 43), 401, 'and so is an unknown one');
-	is(status_of($s, sha256_hex($token{alice})), 401, 'and a digest');
+	is(status_of($s, 'd' x 43), 401, 'an unknown token is refused');
+	is(status_of($s, sha256_hex($token{alice})), 401, 'the digest of a token is refused');
 
 	my $run = $alice->run_async('doze');
 	$alice->saying($run, 'dozing');
@@ -62,7 +62,7 @@ sub status_of {
 	my $session = $bob->{session};
 	$bob->{session} = $alice->{session};
 	is($bob->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response->{status},
-	   404, 'and another\'s session likewise');
+	   404, 'another\'s session is refused');
 	$bob->{session} = $session;
 
 	# ---- a token is replaced, a section removed ----
@@ -74,7 +74,7 @@ sub status_of {
 	is($s->reload, 'done', 'a token is replaced');
 	1 while $stream->more;
 	ok($stream->{done}, 'streams that the old one opened end');
-	is(status_of($s, $token{alice}), 401, 'it is unknown at once');
+	is(status_of($s, $token{alice}), 401, 'a replaced token is refused at once');
 	is($alice->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response->{status},
 	   401, 'in its session, too');
 	is_deeply($bob->call('ping')->{result}, {}, 'others notice nothing');
@@ -83,7 +83,7 @@ sub status_of {
 
 	$s->write_config(section('bob', 'bob', "rate_per_second = 1\nburst = 30\n"));
 	is($s->reload, 'done', 'a section is removed');
-	is(status_of($s, $token{new}), 401, 'its token is unknown');
+	is(status_of($s, $token{new}), 401, 'the token of a removed section is refused');
 	$s->signal('USR1');
 	ok($s->log_has(qr/requestor=alice status=gone running=1 /),
 	   'what it had begun goes on');
@@ -140,14 +140,14 @@ sub status_of {
 	} sort keys %say;
 	is($s->fetch('GET', '/healthz')->{status}, 200, 'two requests have come in part');
 	$s->write_config(section('alice', 'new'));
-	is($s->reload, 'done', 'their token is replaced');
+	is($s->reload, 'done', 'the token is replaced while requests come in');
 	for (@half) {
 		my ($conn, $body, $what) = @$_;
 
 		$conn->put($body);
 		my $r = $conn->response;
 		is($r->{status}, 401, "$what, whose head came before, is refused");
-		ok(!exists $r->{headers}{'mcp-session-id'}, '  and makes no session');
+		ok(!exists $r->{headers}{'mcp-session-id'}, "$what, whose head came before, makes no session");
 	}
 	$s->stop;
 }
@@ -161,8 +161,8 @@ sub limited {
 
 	refused($r, $code, $name);
 	same_json([@$d{qw(limit whoCanRaise)}], [$limit, "the operator: $limit in [requestor \"alice\"]"],
-		  '  and says which, and who can raise it');
-	cmp_ok($d->{retryAfterMs}, '>', 0, '  and when to come again');
+		  "$name: the refusal says who can raise the limit");
+	cmp_ok($d->{retryAfterMs}, '>', 0, "$name: the refusal says when to try again");
 }
 
 {
@@ -188,14 +188,14 @@ EOT
 
 		limited($alice->result($id), 'QUEUE_FULL', 'max_queued_runs', "max_queued_runs: the third is refused, $what");
 	}
-	is_deeply($bob->tool(echo => {a => 1})->{view}, {a => 1}, 'which is no other requestor\'s');
+	is_deeply($bob->tool(echo => {a => 1})->{view}, {a => 1}, 'another requestor has a run beside the full queue');
 	$alice->tool(cancel_task_run => {runId => $_}) for $first, $second;
 	$alice->ended($_) for $first, $second;
 
 	is(get_task($alice, start_task($alice, 'echo', {}, task => {ttl => 999_999}))->{ttl}, 5000,
 	   'MCP 26: max_ttl_ms: a task lives no longer');
 	my $v = $alice->tool(run_task_template => {templateId => 'echo', inputs => {}, options => {ttlMs => 999_999}})->{view};
-	cmp_ok($v->{expiresAt} - $v->{updatedAt}, '<=', 5000, '  nor does a run');
+	cmp_ok($v->{expiresAt} - $v->{updatedAt}, '<=', 5000, '  MCP 26: max_ttl_ms bounds a run');
 
 	refused($alice->run('other'), 'TEMPLATE_NOT_FOUND', 'templates: what is not listed is not there');
 	is($alice->call('tools/call', {name => 'other'})->{error}{message}, 'Unknown tool "other"; tools/list names them',
@@ -205,12 +205,12 @@ EOT
 	     '  as a tool, too');
 
 	is($alice->run_sync(makes => {n => 100})->{status}, 'succeeded', 'artifact_bytes: up to there');
-	limited($alice->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes', '  and no further');
+	limited($alice->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes', '  artifact_bytes: a byte more is refused');
 	$s->write_config(section('alice', 'alice', "cpu_seconds_per_hour = 1\n") . section('bob', 'bob'));
 	is($s->reload, 'done', 'that limit is lifted');
 	is($alice->run_sync(burn => {s => 1.1})->{status}, 'succeeded', 'cpu_seconds_per_hour: a run that began ends');
 	limited($alice->run('echo'), 'QUOTA_EXCEEDED', 'cpu_seconds_per_hour', '  the next does not begin');
-	is_deeply($bob->tool(echo => {a => 2})->{view}, {a => 2}, 'which is no other requestor\'s, either');
+	is_deeply($bob->tool(echo => {a => 2})->{view}, {a => 2}, 'another requestor has a run beside the used CPU time');
 
 	$s->write_config(section('alice', 'alice', "rate_per_second = 1\nburst = 3\n"));
 	is($s->reload, 'done', 'another limit');
@@ -218,7 +218,7 @@ EOT
 		$alice->post({jsonrpc => '2.0', id => "r$_", method => 'tools/list'})->response } 1 .. 9;
 	is("$no->{status} $no->{json}{error}{code}", '429 -32010', 'rate_per_second: too many are refused');
 	like($no->{json}{error}{message}, qr/rate_per_second in \[requestor "alice"\].*operator.*again in \d+ ms/,
-	     '  and it is said by whose limit');
+	     '  rate_per_second: the refusal names the limit');
 	same_json([sort keys %{$no->{json}{error}{data}}], [qw(errorCode retryAfterMs)], '  in data as well');
 	$s->stop;
 }
@@ -265,8 +265,8 @@ EOT
 	is($s->reload, 'done', 'one is configured');
 	1 while $stream->more;
 	ok($stream->{done}, 'streams of who had none end');
-	is(status_of($s), 401, 'and nobody comes without');
-	is(status_of($s, $token{bob}), 200, 'but with it');
+	is(status_of($s), 401, 'a request without a token is refused after the reload');
+	is(status_of($s, $token{bob}), 200, 'a request with a token is served after the reload');
 	$s->stop;
 }
 

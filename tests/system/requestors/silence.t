@@ -232,7 +232,7 @@ sub rogue_heard {
 	for my $i (0 .. $#$alone) {
 		my ($way, $text) = @{$alone->[$i]};
 		like($text, qr/PROTOCOL_VIOLATION/, "a worker that breaks its protocol: $way");
-		is($beside->[$i][1], $text, '  and the same when others have had one');
+		is($beside->[$i][1], $text, "the same error when others broke the protocol: $way");
 	}
 }
 
@@ -249,7 +249,7 @@ sub rogue_heard {
 	$n++ until ($r = $ada->run(echo => {}, mode => 'async'))->{isError};
 	refused($r, 'QUEUE_FULL', 'one fills what others leave of the queue');
 	same_json([@{$r->{view}{details}}{qw(limit used allowed)}], ['max_queued_runs', $n, 40],
-		  '  and hears how many of its own wait, and of what bound for all');
+		  '  the refusal of the queue names the own runs and the bound for all');
 	$s->stop(undef, 'QUIT');
 }
 
@@ -269,7 +269,7 @@ sub rogue_heard {
 	cmp_ok($n, '<', 6, 'one has what others leave of the runs that may wait for answers, less a tenth');
 	same_json([@{$e->{details}}{qw(limit used allowed whoCanRaise)}],
 		  ['max_parked_runs', $n, 10, 'the operator: max_parked_runs in [limits]'],
-		  '  and hears how many of its own do, and of what bound for all') or diag($r->{raw});
+		  '  the refusal of parked runs names the own runs and the bound for all') or diag($r->{raw});
 	like($e->{said}, qr/: $n of yours do;/, '  in words, too');
 	$s->stop(undef, 'QUIT');
 }

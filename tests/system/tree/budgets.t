@@ -77,7 +77,7 @@ delete $allowed{$_} for keys %commands;
 # The table: from the heading to the next heading.
 my ($section) = read_file('SECURITY.md') =~ /^### What each system call takes\n(.*?)^##/ms;
 ok(defined $section, 'SECURITY.md has a table of what each system call takes')
-    or BAIL_OUT('it has no heading "What each system call takes"');
+    or BAIL_OUT('SECURITY.md has no heading "What each system call takes"');
 my (%row, @twice, @short);
 for (split /\n/, $section) {
 	next unless /^\|/ && !/^\|[-|: ]+\|$/;
@@ -91,7 +91,7 @@ for (split /\n/, $section) {
 }
 
 cmp_ok(scalar(keys %allowed), '>', 150, 'the filters let calls by');
-cmp_ok(scalar(keys %command), '>', 40, 'and commands of some');
+cmp_ok(scalar(keys %command), '>', 40, 'the filters let commands of calls by');
 is_deeply(\@short, [], 'each row says what, by which calls, who is charged, and the bound');
 is_deeply(\@twice, [], 'no call is in two rows');
 is_deeply([grep { !$row{$_} } sort keys %allowed, keys %command], [],
@@ -99,7 +99,7 @@ is_deeply([grep { !$row{$_} } sort keys %allowed, keys %command], [],
 # newer headers have more names
 my %unknown = map { ($_ => 1) } grep { my ($call, $name) = /^(\w+)\((\w+)\)/; $value{$call // ''} && !defined $value{$call}{$name} } keys %row;
 is_deeply([grep { !$allowed{$_} && !$command{$_} && !$unknown{$_} } sort keys %row], [],
-	  'and no row has one that none lets by');
+	  'no row has a call that no filter lets by');
 
 # Bytes out of band: no filter allows a message whatever the flags are. The table of a birth
 # has numbers alone; the zygote's table is beside.
@@ -111,5 +111,5 @@ my @any_advice = grep { !/filter_birth/ && read_file($_) =~ /^\w+\s+madvise\s+AL
 
 sub plain { return grep { read_file($_) =~ /^\w+\s+$_[0]\s+ALLOW$/m } @{$allowed{$_[0]}} }
 is_deeply(\@any_flags, [], 'messages of sockets are looked at for MSG_OOB');
-is_deeply(\@any_advice, [], 'and no filter follows whatever advice on memory');
+is_deeply(\@any_advice, [], 'no filter lets advice on memory by unread');
 done_testing();

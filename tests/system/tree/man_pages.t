@@ -44,7 +44,7 @@ SKIP: {
 
 my $usage = said("$BUILD/paddockd", '--help');
 page_has('paddockd.8', map { "Fl Fl $_" } $usage =~ /^  --([a-z-]+)/mg);
-same_json([named_in('paddockd.8')], [sort map { "--$_" } $usage =~ /^  --([a-z-]+)/mg], '... and names no other flag');
+same_json([named_in('paddockd.8')], [sort map { "--$_" } $usage =~ /^  --([a-z-]+)/mg], 'paddockd(8) names no other flag');
 
 my $help = said("$BUILD/paddock", 'help');
 my @commands = $help =~ /^  ([a-z][a-z -]*?)  +\S/mg;
@@ -70,7 +70,7 @@ for my $key (sort keys %{$schema->{limits}{properties}}) {
 
 	next if $key eq 'maxProcesses';
 	like($page{'paddock-template.5'}, qr/\.It Ic $key\n.*\n\.Pq $default \./,
-	     "and the default of $key");
+	     "paddock-template(5) has the default of $key");
 }
 
 # The page lists the members of a template's table run.
@@ -107,7 +107,7 @@ SKIP: {
 
 	skip 'man shows no page here', 2 if $text !~ /paddock-template/;
 	like($text, qr/\{"id": 2, "ok": true, "value": \.\.\.\}/, 'an answer on descriptor 4 is JSON as it is read');
-	like($text, qr/"writeOnly": true.*\["local"\]/s, 'and so are values of the manifest');
+	like($text, qr/"writeOnly": true.*\["local"\]/s, 'values of the manifest in paddock-template(5) are JSON');
 }
 
 # Pages about the browser's hosts name the limits.

@@ -22,6 +22,6 @@ for my $which (sort keys %RULES) {
 	for my $rule (1 .. $RULES{$which}) {
 		ok($by{$which}{$rule}, "rule $which $rule has a test");
 	}
-	is_deeply([grep { $_ > $RULES{$which} } sort keys %{$by{$which}}], [], 'and no test a rule that is not');
+	is_deeply([grep { $_ > $RULES{$which} } sort keys %{$by{$which}}], [], "no test names a rule of $which that does not exist");
 }
 done_testing;

@@ -88,5 +88,5 @@ is_deeply([mutants_tests('a/b/x.c', 4, sub { $_[0] =~ /^n_/ }, {'a/' => ['n_a'],
 my $near = mutants_near('tests/mutate/near');
 
 is_deeply([grep { !(m{/\z} ? -d : -f) } keys %$near], [], 'each file and folder whose tests are known is there');
-is_deeply([grep { !mutant_test($_) } map { @$_ } values %$near], [], 'and each test');
+is_deeply([grep { !mutant_test($_) } map { @$_ } values %$near], [], 'each known test is there');
 done_testing();

@@ -142,10 +142,11 @@ static void test_messages(struct requestor *q, struct template *t)
 				.status = STORE_FAILED};
 	struct json_object *v = task_json_make(r);
 
-	is_str(member(v, "statusMessage"),
-	       "the run took too long (RUN_TIMEOUT). What to do: allow more time "
-	       "(options.timeoutMs) or ask for less.",
-	       "a failure is told, and what to do about it");
+	is_str(
+	    member(v, "statusMessage"),
+	    "the run took too long (RUN_TIMEOUT). What to do: allow more time "
+	    "(options.timeoutMs) or ask for less.",
+	    "a failure is told, and what to do about it");
 	json_object_put(v);
 	free(r->error.message);
 	r->error.message = xcalloc(1, 2002);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_stream_conn.c - two clients on streams of lines: the order of served messages.
+ * t_stream_conn.c - two clients on streams of lines: the order of served messages, and
+ * clients which do not read. poll(2) is the test's own, so that a test knows of a wait.
  */
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/run/threads/thread_pool.h"
@@ -13,9 +14,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/run/artifacts/artifact_source.h"
@@ -88,6 +91,16 @@ static void ping(struct client *k, int n)
 	fclose(f);
 	say(k, all, len);
 	free(all);
+}
+
+static struct client *reader; /* reads whenever something is waited for */
+static size_t heard(struct client *k);
+
+int poll(struct pollfd *p, nfds_t n, int ms)
+{
+	if (reader != NULL)
+		heard(reader);
+	return (int)syscall(SYS_poll, p, n, ms);
 }
 
 /* Count the received lines of K. */
@@ -433,6 +446,156 @@ TEST(unended)
 	ok(who[0].line_bytes == 0 && who[1].line_bytes == 0,
 	   "no byte of unfinished messages is counted at the end");
 	free(text);
+	end();
+}
+
+#define CHECKS 30 /* of a client that is found unmoved */
+
+static int note_check(const struct event_base *base, const struct event *ev,
+		      void *arg)
+{
+	struct event **check = arg;
+
+	(void)base;
+	if (event_get_fd(ev) < 0 && event_get_events(ev) == EV_PERSIST)
+		*check = (struct event *)(uintptr_t)ev;
+	return 0;
+}
+
+/* Let N checks of the one stalled client be due; is there any to be done? */
+static bool checked(int n)
+{
+	struct event *check = NULL;
+
+	for (; n > 0; n--) {
+		check = NULL;
+		event_base_foreach_event(ctx.base, note_check, &check);
+		if (check == NULL)
+			return false;
+		event_active(check, EV_TIMEOUT, 0);
+		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	}
+	return true;
+}
+
+/* Leave N lines of a MiB unread by K, and let the server write what it can. */
+static void leave_unread(struct client *k, int n)
+{
+	struct json_object *text = json_object_new_object();
+	char *xs = xcalloc((1 << 20) + 1, 1);
+
+	memset(xs, 'x', 1 << 20);
+	json_object_object_add(text, "text", json_object_new_string(xs));
+	for (int i = 0; i < n; i++)
+		session_tell(stream_conn_session(k->conn), NULL, "unread",
+			     text);
+	for (int i = 0; i < 9; i++)
+		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	json_object_put(text);
+	free(xs);
+}
+
+/* A client which reads nothing is kept as long as it is there. */
+TEST(stalled)
+{
+	struct client k;
+
+	begin();
+	come(&k, &who[0]);
+	leave_unread(&k, 12);
+	ok(checked(2 * CHECKS) && !k.closed,
+	   "a client that reads nothing is kept while it is there");
+	shutdown(k.ends[0], SHUT_WR);
+	ok(checked(1) == true && k.closed,
+	   "a client that reads nothing and has ended its input is closed");
+	go(&k);
+	end();
+}
+
+/* Let K read a MiB of what waits for K. */
+static void read_some(struct client *k)
+{
+	char some[1 << 16];
+
+	for (size_t n = 0; n < 1 << 20;) {
+		ssize_t got = read(k->ends[0], some, sizeof(some));
+
+		n += got > 0 ? (size_t)got : 0;
+		event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+	}
+}
+
+/* Between two checks something was read: the checks begin anew. */
+TEST(moved)
+{
+	struct client k;
+
+	begin();
+	come(&k, &who[0]);
+	leave_unread(&k, 12);
+	shutdown(k.ends[0], SHUT_WR);
+	checked(1);
+	ok(checked(CHECKS - 1) && !k.closed,
+	   "a client is kept until so many checks found it unmoved");
+	read_some(&k);
+	checked(1);
+	ok(checked(CHECKS - 1) && !k.closed,
+	   "a client that reads again has all checks anew");
+	checked(1);
+	ok(k.closed, "a client that reads no more is closed");
+	go(&k);
+	end();
+}
+
+/* The input has ended: a client that reads nothing more is closed in time. */
+TEST(ended_and_stalled)
+{
+	struct client k;
+
+	begin();
+	come(&k, &who[0]);
+	leave_unread(&k, 2);
+	shutdown(k.ends[0], SHUT_WR);
+	while (!LIST_EMPTY(&sessions.all))
+		event_base_loop(ctx.base, EVLOOP_ONCE);
+	checked(1);
+	ok(checked(CHECKS - 1) && !k.closed,
+	   "after the end of the input the rest waits for the client");
+	checked(1);
+	ok(k.closed, "a client that reads nothing of the rest is closed");
+	go(&k);
+	end();
+}
+
+/* At the end of the server a client gets what it reads while the server waits. */
+TEST(flushed)
+{
+	struct client k;
+	int64_t until;
+
+	begin();
+	come(&k, &who[0]);
+	leave_unread(&k, 3);
+	until = clock_mono_ms() + 60000;
+	ctx.flush_until_ms = until;
+	reader = &k;
+	stream_conn_free(k.conn);
+	reader = NULL;
+	is_int(
+	    (long long)heard(&k), 3,
+	    "what is unsent is sent at the end, as fast as the client reads");
+	ok(clock_mono_ms() < until, "the end waits no longer than it needs");
+	k.conn = NULL;
+	ctx.flush_until_ms = 0;
+	go(&k);
+	come(&k, &who[0]);
+	leave_unread(&k, 3);
+	reader = &k;
+	stream_conn_free(k.conn);
+	reader = NULL;
+	ok(heard(&k) < 3, "without time at the end nothing is waited for");
+	k.conn = NULL;
+	go(&k);
 	end();
 }
 

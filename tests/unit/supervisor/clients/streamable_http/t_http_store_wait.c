@@ -83,13 +83,18 @@ TEST(begun)
 	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	is_int(status(fd), 0,
 	       "the first answer waits until the session is kept");
+	s->looked_ms = 0;
+	ok(!s->recorded, "a session of an open write has no known row");
 	store_works();
 	is_int(status(fd), 200, "the answer is sent once the session is kept");
 	ok(is_kept(s->id), "the session is kept in the store");
+	ok(s->recorded && s->looked_ms > 0,
+	   "a kept session has a known row, which need not be looked at");
 	close(fd);
 
 	fd = come(&c);
-	http_store_wait_created(session(ada), c, HELLO, strlen(HELLO));
+	s = session(ada);
+	http_store_wait_created(s, c, HELLO, strlen(HELLO));
 	http_store_waits_tick(&all, clock_mono_ms());
 	is_int(status(fd), 0, "the answer waits for a slow disk");
 	http_store_waits_tick(&all, clock_mono_ms() + HTTP_STORE_WAIT_SAVE_MS);
@@ -97,6 +102,7 @@ TEST(begun)
 	       "the answer does not wait longer than the bound");
 	store_works();
 	is_int(status(fd), 0, "the answer is sent once");
+	ok(!s->recorded, "a session answered too late has no known row");
 	close(fd);
 
 	fd = come(&c);

@@ -2,6 +2,7 @@
 /* The store in normal operation: stored rows can be read, counted and listed. */
 #include "supervisor/store/store.h"
 
+#include "tests/unit/base/lock_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
@@ -483,5 +484,6 @@ int main(void)
 	test_version();
 	test_stop();
 	test_two();
+	is_int(locks_left_out(), 0, "no thread unlocks what nobody had locked");
 	return tap_done();
 }

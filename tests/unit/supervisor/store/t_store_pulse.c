@@ -3,6 +3,7 @@
  * The heartbeat of a node: the beginning of the lease; and no lock, slow statement or
  * dead connection may stop the heartbeat.
  */
+#include "tests/unit/base/lock_fixture.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
@@ -174,6 +175,7 @@ int main(void)
 		tests[i](sub);
 		free(sub);
 	}
+	is_int(locks_left_out(), 0, "no thread unlocks what nobody had locked");
 	help_remove(dir);
 	return tap_done();
 }

@@ -3,6 +3,7 @@
  * Nodes with one database which wake each other: the woken node, the reason, and the
  * poll interval of a node which can or cannot be woken.
  */
+#include "tests/unit/base/lock_fixture.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
@@ -255,6 +256,7 @@ int main(void)
 	store_stop(a, 10000);
 	store_stop(b, 10000);
 	test_deaf(dir);
+	is_int(locks_left_out(), 0, "no thread unlocks what nobody had locked");
 	help_remove(dir);
 	return tap_done();
 }

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "supervisor/run/requestor/requestor.h"
+#include "tests/unit/base/lock_fixture.h"
 #include "tests/unit/tap.h"
 
 #define HASH_A                                                                 \
@@ -461,5 +462,6 @@ int main(void)
 	requestors_fini(&all);
 	config_free(config);
 	event_base_free(base);
+	is_int(locks_left_out(), 0, "no thread unlocks what nobody had locked");
 	return tap_done();
 }

@@ -487,6 +487,70 @@ TEST(pretty)
 	}
 }
 
+/* An array of N strings, each of LEN bytes; with a KEY, as the member of an object. */
+static struct json_object *strings(size_t n, size_t len, const char *key)
+{
+	struct json_object *list = json_object_new_array(), *o;
+	char *xs = xcalloc(len + 1, 1);
+
+	memset(xs, 'x', len);
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(list, json_object_new_string(xs));
+	free(xs);
+	if (key == NULL)
+		return list;
+	o = json_object_new_object();
+	json_object_object_add(o, key, list);
+	return o;
+}
+
+/* How many lines pretty O, which is taken, has. */
+static int lines_of(struct json_object *o)
+{
+	struct buf out = {0};
+	size_t len;
+	char *s;
+	int n = 1;
+
+	json_pretty_add(&out, o);
+	s = buf_take(&out, &len);
+	for (size_t i = 0; i < len; i++)
+		n += s[i] == '\n';
+	free(s);
+	json_object_put(o);
+	return n;
+}
+
+TEST(pretty_width)
+{
+	struct json_object *o;
+
+	/* brackets and quotation marks: 4 columns; a comma and a blank: 2 */
+	is_int(lines_of(strings(1, 74, NULL)), 1,
+	       "JSON of all columns of a line is on one line");
+	is_int(lines_of(strings(1, 75, NULL)), 3,
+	       "JSON of a column more is on several");
+	is_int(lines_of(strings(2, 34, NULL)), 1,
+	       "strings of all columns are on one line");
+	is_int(lines_of(strings(3, 34, NULL)), 5,
+	       "a further string makes each have a line");
+	is_int(lines_of(strings(1, 74, "")), 5,
+	       "a list behind a key has the rest of the line");
+	is_int(lines_of(strings(1, 64, "abcd")), 1,
+	       "an object of all columns is on one line");
+	is_int(lines_of(strings(1, 65, "abcd")), 5,
+	       "an object of a column more is on several");
+	for (size_t more = 0; more < 2; more++) {
+		o = strings(1, 66 + more, "a");
+		json_object_object_add(o, "b", json_object_new_int(1));
+		is_int(lines_of(o), 4 + 2 * (int)more,
+		       "a value behind a key has %s of the line",
+		       more == 0 ? "all" : "a column more than the rest");
+	}
+	is_int(lines_of(strings(80, 1, NULL)), 82,
+	       "a list of many short strings has a line each");
+}
+
 TEST(same)
 {
 	static const struct {

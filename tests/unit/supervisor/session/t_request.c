@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * t_request.c - the longest answer, alone and in a batch; the count of large reads
- * until the answer is there; and sessions which wait to read, woken once.
+ * until the answer is there; sessions which wait to read, woken once; and answers which
+ * wait for earlier answers.
  */
 #include "supervisor/session/request.h"
 
@@ -213,5 +214,178 @@ TEST(waits)
 	sessions_read_on(&ctx);
 	turn();
 	is_int(woken, 3, "an ended session is not woken");
+	end();
+}
+
+/* ---- answers which wait ---- */
+
+static char order[64]; /* the ids of the requests that may be answered */
+
+/* Note the id of C, which may be answered now, or let C wait further. */
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct request *c = arg;
+	size_t n = strlen(order);
+
+	(void)fd, (void)what;
+	if (!request_backlogged(c, on_again))
+		snprintf(order + n, sizeof(order) - n, "%s ", c->msg.id);
+}
+
+static struct request *called_as(const char *id)
+{
+	char text[80];
+	struct rpc_msg m;
+	struct request *c;
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\"}",
+		 id);
+	rpc_parse(&m, text, strlen(text));
+	c = request_new(&session, NULL, &m, NULL);
+	request_begin(c);
+	return c;
+}
+
+static void turns_of(int n)
+{
+	while (n-- > 0)
+		turn();
+}
+
+/* Requests 1, 2 and 3 wait, since N reads of the session are open. */
+static void begin_waiting(struct request *c[3], size_t n)
+{
+	begin();
+	order[0] = '\0';
+	session.n_reads = requestor.n_reads = n;
+	for (int i = 0; i < 3; i++) {
+		c[i] = called_as((const char *[]){"1", "2", "3"}[i]);
+		on_again(-1, 0, c[i]);
+	}
+}
+
+static void end_waiting(void)
+{
+	session.n_reads = requestor.n_reads = 0;
+	end();
+}
+
+TEST(backlog)
+{
+	struct request *c[3];
+
+	begin_waiting(c, SESSION_READS_MAX - 1);
+	is_str(order, "1 2 3 ", "below the bound of reads no request waits");
+	end_waiting();
+	begin_waiting(c, SESSION_READS_MAX);
+	is_str(order, "", "at the bound of reads requests wait");
+	session.n_reads = SESSION_READS_MAX / 2;
+	sessions_read_on(&ctx);
+	turns_of(9);
+	is_str(order, "", "waiting requests need more room than the first");
+	session.n_reads--;
+	on_again(-1, 0, c[1]);
+	is_str(order, "2 ", "a request that is due is answered");
+	turns_of(9);
+	is_str(order, "2 1 3 ",
+	       "the others are answered in their order, though none ended");
+	ok(TAILQ_EMPTY(&session.backlog), "no request waits at the end");
+	end_waiting();
+}
+
+/* With too little room still, a request looks for room again. */
+TEST(backlog_again)
+{
+	struct request *c[3];
+
+	begin_waiting(c, SESSION_READS_MAX);
+	sessions_read_on(&ctx);
+	turns_of(9);
+	is_str(order, "", "without more room requests wait on");
+	session.n_reads = 0;
+	sessions_read_on(&ctx);
+	turns_of(9);
+	is_str(order, "1 2 3 ", "requests that waited in vain are woken again");
+	end_waiting();
+}
+
+/* A first answer is made, however much memory the requestor has in use. */
+TEST(backlog_memory)
+{
+	struct memory little = {.most = 1};
+	struct request *c[3];
+
+	requestor.memory.all = &little;
+	begin_waiting(c, 1);
+	is_str(order, "", "with too much memory in use further requests wait");
+	end_waiting();
+	begin_waiting(c, 0);
+	is_str(order, "1 2 3 ", "with no answer awaited none waits for memory");
+	end_waiting();
+	requestor.memory.all = NULL;
+}
+
+/* A request whose client cancels it lets the next go on. */
+TEST(backlog_left)
+{
+	struct request *c[3];
+
+	begin_waiting(c, SESSION_READS_MAX);
+	session.n_reads = 0;
+	request_ref(c[0]); /* so that its end lets no other go on */
+	request_drop(c[0], true);
+	turns_of(9);
+	is_str(order, "2 3 ", "behind a cancelled request the next go on");
+	is_int(request_unref(c[0]), false, "the cancelled request ends");
+	end_waiting();
+}
+
+/* Behind a waiting request later requests wait, whatever room there is. */
+TEST(backlog_order)
+{
+	struct request *c[3], *late;
+
+	begin_waiting(c, SESSION_READS_MAX);
+	session.n_reads = 0;
+	late = called_as("4");
+	on_again(-1, 0, late);
+	is_str(order, "", "a request behind waiting ones waits");
+	sessions_read_on(&ctx);
+	turns_of(9);
+	is_str(order, "1 2 3 4 ", "a request behind waiting ones is the last");
+	end_waiting();
+}
+
+#define IN_A_TURN 32 /* answers of a requestor */
+
+static int answered; /* of the crowd, before the first that waits */
+
+/* The loop looks at the clock once a turn, so a crowd comes in one turn. */
+static void on_crowd(evutil_socket_t fd, short what, void *arg)
+{
+	bool waits = false;
+
+	(void)fd, (void)what, (void)arg;
+	for (answered = -1; !waits && answered < 2 * IN_A_TURN; answered++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "%d", answered + 2);
+		waits = request_backlogged(called_as(id), on_again);
+	}
+}
+
+/* Answers of a requestor have a bound a turn; the rest follows in later turns. */
+TEST(crowd)
+{
+	begin();
+	order[0] = '\0';
+	event_base_once(ctx.base, -1, EV_TIMEOUT, on_crowd, NULL,
+			&(struct timeval){0});
+	while (answered == 0)
+		turn();
+	is_int(answered, IN_A_TURN, "the answers of a turn have a bound");
+	turns_of(9);
+	is_str(order, "33 ", "the next is answered in a later turn");
 	end();
 }

@@ -185,10 +185,60 @@ static void check_least(void)
 	free(result);
 }
 
+#define ALL_OF_IT "{\"s\":\"x"
+
+/* A long result in messages of TIMES its bytes, and LESS: one byte decides. */
+static const struct {
+	enum mcp_revision revision;
+	size_t times, less;
+	const char *structured; /* the beginning; NULL: none */
+	bool whole;		/* is the text? */
+	const char *name;
+} edges[] = {
+    {MCP_2025_11_25, 2, 0, ALL_OF_IT, true, "a result that just fits twice"},
+    {MCP_2025_11_25, 2, 1, ALL_OF_IT, false,
+     "a result a byte too long to fit twice"},
+    {MCP_2025_11_25, 1, 0, ALL_OF_IT, false, "a result that just fits once"},
+    {MCP_2025_11_25, 1, 1, "{\"runId\":", false,
+     "a result a byte too long to fit"},
+    {MCP_2024_11_05, 1, 0, NULL, true, "a text that just fits"},
+    {MCP_2024_11_05, 1, 1, NULL, false, "a text a byte too long to fit"},
+};
+
+static void check_edge(size_t i)
+{
+	char *result = long_result(),
+	     *view = xasprintf("%s%s}", VIEW_HEAD, result);
+	struct run_result_source a = {.id = ID,
+				      .form = STORE_TASK_OUTPUT,
+				      .status = STORE_SUCCEEDED,
+				      .view = view,
+				      .max = edges[i].times * strlen(result) -
+					     edges[i].less};
+	struct json_object *r = run_result_make(&a, edges[i].revision);
+	struct json_object *o = json_member(r, "structuredContent");
+	struct json_object *first =
+	    json_object_array_get_idx(json_member(r, "content"), 0);
+	const char *begins = edges[i].structured;
+
+	ok(begins == NULL
+	       ? o == NULL
+	       : strncmp(json_text(o, NULL), begins, strlen(begins)) == 0,
+	   "%s: the structure", edges[i].name);
+	ok((strlen(json_member_str(first, "text")) == strlen(result)) ==
+	       edges[i].whole,
+	   "%s: the text", edges[i].name);
+	json_object_put(r);
+	free(view);
+	free(result);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		check(i);
 	check_least();
+	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
+		check_edge(i);
 	return tap_done();
 }

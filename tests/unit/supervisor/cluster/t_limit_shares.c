@@ -120,6 +120,35 @@ TEST(nodes)
 	end();
 }
 
+/* Is a share asked for, AGO_MS after the last, when NOTHING else changed? */
+static bool renewed(int64_t ago_ms)
+{
+	bool asked;
+
+	clock_stop(true);
+	q->share.asked_ms = clock_mono_ms() - ago_ms;
+	limit_shares_need(it.ctx.runs, q);
+	clock_stop(false);
+	asked = q->share.asking;
+	answered();
+	return asked;
+}
+
+/* Other servers may use the rest of the limits, so a user asks again in time. */
+TEST(renewed)
+{
+	open_shared();
+	ok(!renewed(3600000), "who does nothing asks for nothing");
+	q->share.untold_ms = 1;
+	ok(!renewed(999), "CPU time that was used is not told at once");
+	ok(renewed(1000), "CPU time that was used is told after a second");
+	q->share.calls = 1;
+	ok(!renewed(999), "calls that came are not told at once");
+	ok(renewed(1000), "calls that came are told after a second");
+	ok(!renewed(1000), "a share that was renewed is not asked for again");
+	end();
+}
+
 TEST(rejoined)
 {
 	open_shared();

@@ -65,6 +65,22 @@ is($told, <<'END', 'each bug that a text can have is made once, and none of comm
 10 | first | an order swapped | x->n = n; told(x->n, n); | told(x->n, n); x->n = n;
 11 | first | a call left out | told(x->n, n) | (void)0
 END
+my $unseen = <<'C';
+static void first(struct x *x)
+{
+	_Static_assert(A, "one size");
+	TAILQ_INIT(&x->a);
+	LIST_INIT(&x->b);
+
+	log_info("x", "n=%d", x->n);
+	x->told = true;
+
+	take(x);
+	log_warn("x", "taken=yes");
+}
+C
+is_deeply([map { $_->{new} } grep { $_->{new} ne '(void)0' || $_->{old} =~ /^_/ } mutants_of("base/x.c", $unseen)], [],
+          'no bug is made of the order of a log line or of two beginnings of lists, nor of a check at compile time');
 is_deeply([mutants_sample(3, 4, @made)], [mutants_sample(3, 4, @made)], 'a seed draws the same sample again');
 isnt("@{[map { $_->{at} } mutants_sample(3, 4, @made)]}", "@{[map { $_->{at} } mutants_sample(4, 4, @made)]}",
      'another seed draws another sample');

@@ -70,7 +70,7 @@ void spawner_fail_pending(struct zygote *z, int err)
 
 	while ((child = TAILQ_FIRST(&z->pending)) != NULL) {
 		child_unpend(z, child);
-		z->spawner->slot_used[child->slot] = false;
+		z->spawner->slots.used[child->slot] = false;
 		child->on_born(child, err);
 	}
 }
@@ -122,7 +122,7 @@ static void child_report(struct spawner *c, struct spawner_child *child,
 {
 	const struct spawner_child was = *child;
 
-	c->slot_used[child->slot] = false;
+	c->slots.used[child->slot] = false;
 	child->on_exit(child, status, use);
 	if (was.holder != 0)
 		release(c, was.holder, was.slot, was.seq);
@@ -141,7 +141,7 @@ void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
 		return;
 	child_unpend(z, child);
 	if (event->pid <= 0) {
-		c->slot_used[child->slot] = false;
+		c->slots.used[child->slot] = false;
 		child->on_born(child, event->err > 0 ? event->err : EIO);
 		return;
 	}
@@ -199,22 +199,6 @@ void spawner_reap(struct spawner *c)
 
 /* ---- requests ---- */
 
-/* Take slots in turn, so that a uid rests before the next use. */
-static int take_slot(struct spawner *c, uint32_t *slot)
-{
-	for (uint32_t i = 0; i < ZYGOTE_PROTO_SLOTS; i++) {
-		uint32_t s = (c->next_slot + i) % ZYGOTE_PROTO_SLOTS;
-
-		if (!c->slot_used[s]) {
-			c->slot_used[s] = true;
-			c->next_slot = s + 1;
-			*slot = s;
-			return 0;
-		}
-	}
-	return -EAGAIN;
-}
-
 /*
  * Where runs share the supervisor's uid: fewer files than the supervisor's
  * limit, with room for the descriptors of a message, so that descriptors in
@@ -249,7 +233,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 		rc = spawner_rootfs_request(c, job, request);
 	if (rc < 0)
 		return rc;
-	if (p->current == NULL || take_slot(c, &child->slot) < 0)
+	if (p->current == NULL || slots_take(&c->slots, &child->slot) < 0)
 		return -EAGAIN;
 	child->pid = 0;
 	request->seq = child->seq = ++c->seq;
@@ -265,7 +249,7 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	rc = fdpass_send(p->current->control, &s,
 			 zygote_proto_spawn_len(request), fd, MSG_DONTWAIT);
 	if (rc < 0) {
-		c->slot_used[child->slot] = false;
+		c->slots.used[child->slot] = false;
 		if (rc == -ETOOMANYREFS)
 			return rc;
 		if (rc == -EPIPE || rc == -ECONNRESET)

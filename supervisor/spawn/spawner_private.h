@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "supervisor/spawn/ids/slots.h"
 #include "supervisor/spawn/spawner.h"
 
 TAILQ_HEAD(hands, spawner_child);
@@ -82,8 +83,7 @@ struct spawner {
 	size_t n_pending;
 	SLIST_HEAD(early_exit_list, early_exit) early_exit;
 	uint32_t seq;
-	bool slot_used[ZYGOTE_PROTO_SLOTS];
-	uint32_t next_slot;
+	struct slots slots;
 };
 
 /* Start a zygote, which serves after the report. 0 or -errno. */

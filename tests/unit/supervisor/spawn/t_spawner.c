@@ -488,31 +488,57 @@ static void test_slots_of_unsent(void)
 	stop("full");
 }
 
+/* Bear a worker that ends at once, or fail to bear one; return the slot, or -1. */
+static int slot_of_birth(enum order order)
+{
+	struct hand h;
+
+	if (ask(&h, order) != 0)
+		return -1;
+	until(&h.born, 1);
+	if (h.pid > 0)
+		kill(h.pid, SIGKILL);
+	if (h.pid > 0)
+		until(&h.exits, 1);
+	return (int)h.child.slot;
+}
+
 /* A process of an earlier run may still be dying when the next is born. */
 static void test_slots_rest(void)
 {
-	bool seen[SLOTS] = {false};
-	int again = 0;
+	int last[SLOTS] = {0}, early = 0;
 
 	start("rest");
 	until(&reports, 1);
-	for (int i = 0; i < SLOTS; i++) {
-		struct hand h;
+	for (int i = 1; i <= 2 * SLOTS; i++) {
+		int slot = slot_of_birth(i % 2 == 0 ? BEAR : REFUSE);
 
-		if (ask(&h, i % 2 == 0 ? BEAR : REFUSE) != 0)
+		if (slot < 0)
 			break;
-		again += seen[h.child.slot];
-		seen[h.child.slot] = true;
-		until(&h.born, 1);
-		if (h.pid > 0)
-			kill(h.pid, SIGKILL);
-		if (h.pid > 0)
-			until(&h.exits, 1);
+		early += last[slot] > 0 && i - last[slot] < (int)SLOTS_REST;
+		last[slot] = i;
 	}
-	is_int(again, 0,
-	       "a slot rests until each other was used, also after a "
-	       "birth that failed");
+	is_int(early, 0,
+	       "a slot rests for %u births, also after a birth that failed",
+	       SLOTS_REST);
 	stop("rest");
+}
+
+/* A program sees its slot, by the user id and by the name of its cgroup. */
+static void test_slots_tell_nothing(void)
+{
+	int next = 0, before = -1;
+
+	start("random");
+	until(&reports, 1);
+	for (int i = 0; i < 9; i++) {
+		int slot = slot_of_birth(BEAR);
+
+		next += slot == (before + 1) % SLOTS;
+		before = slot;
+	}
+	ok(next < 8, "the slots of workers do not count the workers before");
+	stop("random");
 }
 
 /* ---- unknown children ---- */
@@ -548,7 +574,7 @@ static void test_strangers(void)
 	   "a stranger's end is not that of a later worker with its pid");
 	/* the claimed pid must not be killed */
 	HASH_DEL(spawner->by_pid, &h.child);
-	spawner->slot_used[h.child.slot] = false;
+	spawner->slots.used[h.child.slot] = false;
 
 	ask(&h, IGNORE);
 	end_a_stranger();
@@ -644,6 +670,7 @@ int main(int argc, char **argv)
 	test_slots_come_back();
 	test_slots_of_unsent();
 	test_slots_rest();
+	test_slots_tell_nothing();
 	test_strangers();
 	test_renewal();
 	test_files("shared", true);

@@ -6,6 +6,7 @@
  */
 #include "base/text/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -175,6 +176,19 @@ bool utf8_is_control(int32_t point)
 		if (point <= acting[i].to)
 			return point >= acting[i].from;
 	return false;
+}
+
+size_t utf8_escape(char out[UTF8_ESCAPE_SIZE], int32_t point)
+{
+	uint32_t above = (uint32_t)point - 0x10000;
+	int n;
+
+	if (point <= 0xFFFF)
+		n = snprintf(out, UTF8_ESCAPE_SIZE, "\\u%04x", (unsigned)point);
+	else
+		n = snprintf(out, UTF8_ESCAPE_SIZE, "\\u%04x\\u%04x",
+			     0xD800 | above >> 10, 0xDC00 | (above & 0x3FF));
+	return (size_t)n;
 }
 
 static bool continues(char c)

@@ -53,6 +53,14 @@ int32_t utf8_decode(const char *p, size_t n, size_t *len);
  */
 bool utf8_is_control(int32_t point);
 
+#define UTF8_ESCAPE_SIZE sizeof("\\udb40\\udc41")
+
+/*
+ * Write the character POINT to OUT as JSON escapes it: above U+FFFF as a pair of
+ * surrogates. Return the bytes without the NUL.
+ */
+size_t utf8_escape(char out[UTF8_ESCAPE_SIZE], int32_t point);
+
 /*
  * Find the line and the column, both from 1, of the byte AT of TEXT, which has
  * at least AT bytes. A column is a character, or a byte that is not UTF-8. The

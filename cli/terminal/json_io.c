@@ -84,13 +84,14 @@ int json_file_create(const char *dir, const char *name, const char *text)
  */
 static void add_escaped(struct buf *out, const char *text, size_t n)
 {
+	char escape[UTF8_ESCAPE_SIZE];
 	size_t len;
 
 	for (size_t i = 0; i < n; i += len) {
 		int32_t point = utf8_decode(text + i, n - i, &len);
 
 		if (point >= 0x7F && utf8_is_control(point))
-			buf_printf(out, "\\u%04x", (unsigned)point);
+			buf_add(out, escape, utf8_escape(escape, point));
 		else
 			buf_add(out, text + i, len);
 	}

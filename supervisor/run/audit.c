@@ -49,17 +49,6 @@ static struct json_object *entry(const char *what, const char *requestor)
 	return json_pack("ts:s event:s requestor?s", ts, what, requestor);
 }
 
-/* Append POINT as JSON escapes it: as a surrogate pair above U+FFFF. */
-static void put_escaped(struct buf *line, int32_t point)
-{
-	if (point > 0xFFFF) {
-		point -= 0x10000;
-		buf_printf(line, "\\u%04x", 0xD800 | (unsigned)point >> 10);
-		point = 0xDC00 | (point & 0x3FF);
-	}
-	buf_printf(line, "\\u%04x", (unsigned)point);
-}
-
 /*
  * Append LEN bytes of JSON at TEXT. Escape line ends, direction marks and
  * invisible characters: clients choose names, and people read the file at
@@ -67,13 +56,14 @@ static void put_escaped(struct buf *line, int32_t point)
  */
 static void put_json(struct buf *line, const char *text, size_t len)
 {
+	char escape[UTF8_ESCAPE_SIZE];
 	size_t n;
 
 	for (size_t i = 0; i < len; i += n) {
 		int32_t point = utf8_decode(text + i, len - i, &n);
 
 		if (point >= 0 && utf8_is_control(point))
-			put_escaped(line, point);
+			buf_add(line, escape, utf8_escape(escape, point));
 		else
 			buf_add(line, text + i, n);
 	}

@@ -41,7 +41,7 @@ static const struct filter_rule shared_rules[] = {
     MESSAGES(sendmsg, 2),
     MESSAGES(recvmsg, 2),
     {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFL)}},
-    {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFL)}},
+    {SCMP_SYS(fcntl), ALLOW, 2, {INT_EQ(1, F_SETFL), NOT_ASYNC(2)}},
     {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_GETFD)}},
     {SCMP_SYS(fcntl), ALLOW, 1, {INT_EQ(1, F_SETFD)}},
     /* malloc, and stacks that cannot be executed. */

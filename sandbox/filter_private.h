@@ -63,6 +63,13 @@
 		}                                                              \
 	}
 
+/*
+ * Signals of a descriptor (O_ASYNC): the kernel keeps a list for each inode, walks the list
+ * with a lock held that is the machine's, and has a single list for /dev/random and
+ * /dev/urandom. FLAGS: the number of the argument with the flags.
+ */
+#define NOT_ASYNC(flags) MASKED(flags, FASYNC, 0)
+
 struct filter_rule {
 	int nr;
 	uint32_t action;

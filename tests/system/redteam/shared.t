@@ -80,6 +80,8 @@ attack_all([
     fails(136, 'a program without a name', 'nameless_program', 'EACCES'),
     fails(137, 'to be the last that is killed for memory', 'last_victim', 'EACCES EPERM'),
     fails(138, 'the namespaces around its own', 'outer_namespace', 'ENOTTY'),
+    ['139b', 'signals for descriptors of a device, which are in one list of the machine', 'returns {"errno":"EPERM"}',
+     c => 'device_signals'],
     [139, 'calls that are new', 'returns "none"', c => 'new_calls'],
     [160, 'locks on files of the host', 'returns 1', also => \&host_locks, sh => <<'SH'],
 exec 5</usr/bin/env 6</etc/ld.so.cache 7</usr/bin 8</template 9</etc/ssl

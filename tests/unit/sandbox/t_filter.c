@@ -331,6 +331,10 @@ static const struct attempt program_attempts[] = {
     {"io_uring", SYS_io_uring_setup, ENOSYS, {8, PTR(bytes)}},
     {"a larger pipe", SYS_fcntl, EPERM, {S, F_SETPIPE_SZ, 1 << 20}},
     {"a lease", SYS_fcntl, EPERM, {S, F_SETLEASE, F_RDLCK}},
+    {"signals of a descriptor", SYS_fcntl, EPERM, {S, F_SETFL, O_ASYNC}},
+    {"the same with high bits", SYS_fcntl, EPERM, {S, F_SETFL, O_ASYNC | HIGH}},
+    {"no waiting for a descriptor", SYS_fcntl, 0, {S, F_SETFL, O_NONBLOCK}},
+    {"waiting for a descriptor", SYS_fcntl, 0, {S, F_SETFL, 0}},
     {"a socket of its own",
      SYS_socket,
      EAFNOSUPPORT,
@@ -373,6 +377,8 @@ static const struct attempt build_attempts[] = {
 /* The resolver of names: an option in no table is as any unknown call. */
 static const struct attempt names_attempts[] = {
     OPTIONS_REFUSED(ENOSYS),
+    {"no waiting for a descriptor", SYS_fcntl, 0, {S, F_SETFL, O_NONBLOCK}},
+    {"signals of a descriptor", SYS_fcntl, ENOSYS, {S, F_SETFL, O_ASYNC}},
     {"a group of netlink", SYS_setsockopt, ENOSYS, OPTION(270, 1)},
     {"memory", SYS_mmap, 0, {0, 4096, RW, ANON, -1, 0}},
     {"memory that grows down",
@@ -387,6 +393,8 @@ static const struct attempt names_attempts[] = {
 /* A forbidden call kills paddock-browser. */
 static const struct attempt browser_attempts[] = {
     OPTIONS_REFUSED(KILLED),
+    {"no waiting for a descriptor", SYS_fcntl, 0, {S, F_SETFL, O_NONBLOCK}},
+    {"signals of a descriptor", SYS_fcntl, KILLED, {S, F_SETFL, O_ASYNC}},
     {"a group of netlink", SYS_setsockopt, KILLED, OPTION(270, 1)},
     {"an option of all sockets", SYS_setsockopt, EFAULT, OPTION(1, 9)},
     {"memory that grows down",

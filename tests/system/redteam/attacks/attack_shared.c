@@ -294,6 +294,17 @@ static void new_calls(void)
 	printf("\"none\"");
 }
 
+/*
+ * Have signals sent for descriptors of a device: the kernel has one list of such
+ * descriptors for the machine, and walks the list with a lock of the machine held.
+ */
+static void device_signals(void)
+{
+	int fd = open("/dev/urandom", O_RDONLY);
+
+	tell_errno(fd < 0 || fcntl(fd, F_SETFL, O_ASYNC) != 0);
+}
+
 const struct attack shared_attacks[] = {
     {"watch_programs", watch_programs},
     {"lone_socket", lone_socket},
@@ -314,5 +325,6 @@ const struct attack shared_attacks[] = {
     {"last_victim", last_victim},
     {"outer_namespace", outer_namespace},
     {"new_calls", new_calls},
+    {"device_signals", device_signals},
     {NULL, NULL},
 };

@@ -18,8 +18,10 @@
 
 #include "base/os/fds_open.h"
 #include "base/os/log.h"
+#include "base/os/log_append.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup.h"
+#include "supervisor/browser/browser.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/daemon.h"
 #include "supervisor/spawn/privsep.h"
@@ -196,7 +198,7 @@ static int open_logs(const struct config *c)
 	if (rc == 0)
 		return 0;
 	log_tell(LOG_LEVEL_ERROR, "server", "%s cannot be opened: %s", file,
-		 strerror(-rc));
+		 log_append_why(-rc));
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
 }
 
@@ -269,14 +271,30 @@ static int serve(const struct config *config, struct flags *f)
 
 /* ---- the check of the cage ---- */
 
+static void on_browser_tried(void *arg, const char *errmsg)
+{
+	struct context *ctx = arg;
+
+	if (errmsg != NULL)
+		log_plain("chromium in [browser] is %s, which is no browser "
+			  "that works here: %s; name another, or leave that "
+			  "key out",
+			  ctx->config->chromium, errmsg);
+	ctx->stop(ctx, errmsg == NULL ? 0 : EX_CONFIG);
+}
+
+/* A browser that the operator names is started, as by the first call of a tool. */
 static void on_measured(void *arg)
 {
 	struct context *ctx = arg;
 
-	ctx->stop(ctx, 0);
+	if (ctx->config->chromium != NULL && browser_lacks(ctx->config) == NULL)
+		browser_try(ctx->browser, on_browser_tried, ctx);
+	else
+		ctx->stop(ctx, 0);
 }
 
-/* Measure the cage as a start does, and report faults. Takes C. */
+/* Measure the cage and try the browser as a server does, and report faults. Takes C. */
 static int try_cage(const struct config *c, const struct flags *f)
 {
 	struct server srv = {.context = {.others = !f->stdio}};

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/loop_guard.h"
 #include "base/os/log.h"
+#include "base/os/log_append.h"
 #include "base/mem.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/run/audit.h"
@@ -158,11 +159,11 @@ static void open_logs(const struct config *c)
 
 	if (rc < 0)
 		log_error("daemon", "audit_file=\"%s\" err=\"%s\"",
-			  c->audit_file, strerror(-rc));
+			  c->audit_file, log_append_why(-rc));
 	rc = log_open(c->log_file);
 	if (rc < 0)
 		log_error("daemon", "log_file=\"%s\" err=\"%s\"", c->log_file,
-			  strerror(-rc));
+			  log_append_why(-rc));
 }
 
 /*

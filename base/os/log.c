@@ -94,7 +94,10 @@ int log_file(const char *path)
 	}
 	if (opener != NULL)
 		return opener(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
+	/* a FIFO without a reader would be waited for */
+	fd = open(path,
+		  O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY |
+		      O_NONBLOCK,
 		  0640);
 
 	return fd < 0 ? -errno : fd;

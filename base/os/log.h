@@ -42,7 +42,10 @@ void log_hold(bool on);
  */
 int log_held_fd(const char *path);
 
-/* Open a file to append lines to: its descriptor, or -errno. */
+/*
+ * Open a file to append lines to: its descriptor, or -errno; -ENXIO: a FIFO
+ * without a reader, or a socket.
+ */
 int log_file(const char *path);
 /* Open log files by OPEN_FILE, which may have rights beyond this process's. */
 void log_open_by(int (*open_file)(const char *path));

@@ -51,6 +51,8 @@ ssize_t log_append_bytes(int fd, const char *p, size_t n)
 
 const char *log_append_why(int err)
 {
+	if (err == ENXIO)
+		return "it is a FIFO that no program reads, or a socket";
 	return err == EAGAIN
 		   ? "the program which reads the log does not read on"
 		   : strerror(err);

@@ -24,6 +24,7 @@
 
 #define ARGS_MAX 32
 #define LOOK_MS 1000
+#define TRY_MS 60000 /* Chromium has 30 s to start */
 
 static const char *program; /* paddock-browser */
 
@@ -256,6 +257,34 @@ void browser_tell(struct browser *b, const char *request, const char *key,
 	json_object_object_add(o, key, json_text_new(value));
 	browser_process_ask(b->process, request, o, BROWSER_REQUEST_MS, NULL,
 			    NULL);
+}
+
+struct trial {
+	void (*done)(void *arg, const char *errmsg);
+	void *arg;
+};
+
+static void on_tried(void *arg, const struct browser_rpc_answer *answer)
+{
+	struct trial *t = arg;
+
+	t->done(t->arg,
+		answer->ok ? NULL : json_member_str(answer->body, "message"));
+	free(t);
+}
+
+void browser_try(struct browser *b, void (*done)(void *arg, const char *errmsg),
+		 void *arg)
+{
+	struct trial *t = xcalloc(1, sizeof(*t));
+	struct json_object *args = json_object_new_object();
+
+	*t = (struct trial){done, arg};
+	browser_process_ask(
+	    b->process, "create_tab",
+	    browser_body(b->ctx->local, TRUST_LOCAL, NULL, args, TRY_MS),
+	    TRY_MS, on_tried, t);
+	json_object_put(args);
 }
 
 void browser_requestors_changed(struct browser *b)

@@ -35,6 +35,13 @@ bool browser_exited(struct browser *b, pid_t pid, int status);
  */
 const char *browser_trouble(const struct browser *b);
 
+/*
+ * Open a tab and call DONE with NULL, or with why the browser does not work
+ * (lent for the call). B is not freed before.
+ */
+void browser_try(struct browser *b, void (*done)(void *arg, const char *errmsg),
+		 void *arg);
+
 /* Return the Chromium program to start, or NULL. */
 const char *browser_chromium(const struct config *config);
 /*

@@ -313,8 +313,7 @@ static int try_log(const char *path)
 		close(fd);
 		return 0;
 	}
-	/* ENXIO: a FIFO without a reader yet */
-	return errno == ENOENT ? try_folder(path) : errno == ENXIO ? 0 : -errno;
+	return errno == ENOENT ? try_folder(path) : -errno;
 }
 
 int privs_try_log(const char *path)

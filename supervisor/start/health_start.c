@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -181,6 +182,14 @@ static int look_at_log(const char *key, const char *path, char *errmsg,
 
 	if (rc == 0)
 		return 0;
+	if (rc == -ENXIO) {
+		snprintf(errmsg, size,
+			 "%s is %s, which is a FIFO that no program reads, or "
+			 "a socket; start the program that reads the FIFO "
+			 "before paddockd, or name another file",
+			 key, path);
+		return EX_UNAVAILABLE;
+	}
 	snprintf(errmsg, size,
 		 "%s is %s, which cannot be opened: %s; make its "
 		 "folder and let this user write there, or name another file",
@@ -222,6 +231,38 @@ int health_start_listen(const struct health_start *c, char *errmsg, size_t size)
 		return 0;
 	return http_listen_try(c->config, c->check && !is_served(c), errmsg,
 			       size);
+}
+
+/* ---- descriptors ---- */
+
+/*
+ * Descriptors of the server with store and cgroups; of a run: a socket and a
+ * cgroup; of clients: some connections with files.
+ */
+#define OWN_FDS 64
+#define RUN_FDS 2
+#define CLIENT_FDS 32
+
+/* The server raises the soft limit to the hard limit. */
+int health_start_descriptors(const struct health_start *c, char *errmsg,
+			     size_t size)
+{
+	long long runs = c->config->max_concurrent_runs;
+	long long least = OWN_FDS + RUN_FDS * runs + CLIENT_FDS;
+	struct rlimit has;
+
+	if (getrlimit(RLIMIT_NOFILE, &has) < 0 || has.rlim_max >= (rlim_t)least)
+		return 0;
+	snprintf(errmsg, size,
+		 "the limit of open files is %lld, and this configuration "
+		 "needs %lld descriptors: %d for the server, %d for each of "
+		 "the %lld runs of max_concurrent_runs, and %d for clients; "
+		 "the operator raises the limit by LimitNOFILE in the unit, "
+		 "or by ulimit -n where paddockd is started, or sets a lower "
+		 "max_concurrent_runs",
+		 (long long)has.rlim_max, least, OWN_FDS, RUN_FDS, runs,
+		 CLIENT_FDS);
+	return EX_UNAVAILABLE;
 }
 
 /* ---- the browser ---- */

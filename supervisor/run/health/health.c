@@ -395,7 +395,8 @@ static const struct check {
      .cure = "the log says more; the next call that needs it starts it again"},
     {"the process that keeps root's rights", .now = health_keeper,
      .cure = "restart paddockd; the log says what it was asked for last"},
-    {"file descriptors", .now = health_descriptors,
+    {"file descriptors", .before = health_start_descriptors,
+     .now = health_descriptors,
      .cure = "set a higher LimitNOFILE in the unit, or have fewer connections "
 	     "and runs at once"},
     {"memory for what clients send", .now = memory,

@@ -105,6 +105,8 @@ int health_start_socket(const struct health_start *c, char *errmsg,
 			size_t size);
 int health_start_listen(const struct health_start *c, char *errmsg,
 			size_t size);
+int health_start_descriptors(const struct health_start *c, char *errmsg,
+			     size_t size);
 int health_start_browser(const struct health_start *c, char *errmsg,
 			 size_t size);
 

@@ -26,6 +26,8 @@ sub files {
 	return join ' ', sort @all;
 }
 
+our @wrap; # the command that starts the next program
+
 sub start { return ends(paddockd => @_) }
 
 # Run PROGRAM with ARGS as USER below ROOT, with stdin at its end: {status, lines of stderr,
@@ -45,7 +47,7 @@ sub ends {
 			POSIX::setuid($user);
 		}
 		%ENV = (PATH => $ENV{PATH}, HOME => $root);
-		exec {"$build/$program"} $program, @args or POSIX::_exit(127);
+		exec @wrap, "$build/$program", @args or POSIX::_exit(127);
 	}
 	my $status;
 	until_true('the end of a start', sub {
@@ -98,6 +100,13 @@ sub taken { # a socket that somebody listens at; it lives as long as the case
 	return $fh;
 }
 
+sub mkfifo {
+	my ($c, $name) = @_;
+
+	POSIX::mkfifo("$c->{root}/$name", 0666) or die "mkfifo: $!\n";
+	chmod 0666, "$c->{root}/$name";
+}
+
 sub uncaged { # a worker program that is none
 	my ($c) = @_;
 
@@ -120,6 +129,9 @@ my @faults = (
      qr{/none\?paddockd: forged": there is a control character}, $CONFIG, $CONFIG, $CONFIG],
     ['a browser that is not there', sub { $_[0]{config} .= "[browser]\nchromium = /no/such/chromium\n" },
      qr{chromium in \[browser\] is /no/such/chromium, which is no program}, undef, 'on', $CONFIG],
+    ['a browser that is none', sub { $_[0]{config} .= "[browser]\nchromium = /bin/false\n" },
+     qr{chromium in \[browser\] is /bin/false, which is no browser that works here: \S.*; name another}, undef, undef, $CONFIG,
+     after => 1],
     ['a state folder of another\'s', sub {
 	    mkdir $_[0]{state};
 	    write_file("$_[0]{state}/thesis.tex", '');
@@ -185,6 +197,31 @@ my @faults = (
 	    $_[0]{config} .= "[server]\naudit_file = $_[0]{root}/closed/audit\n" },
      qr{audit_file is \S+/closed/audit, which cannot be opened: Permission}, $NOPERM, $NOPERM, $NOPERM,
      ordinary => 1],
+    ['an audit log that is a FIFO without a reader', sub {
+	    mkfifo($_[0], 'audit');
+	    $_[0]{config} .= "[server]\naudit_file = $_[0]{root}/audit\n" },
+     qr{audit_file is \S+/audit, which is a FIFO that no program reads, or a socket; start}, $UNAVAILABLE,
+     $UNAVAILABLE, $UNAVAILABLE],
+    ['a log that is a FIFO without a reader', sub {
+	    mkfifo($_[0], 'fifo');
+	    push @{$_[0]{more}}, '--log-file', "$_[0]{root}/fifo" },
+     qr{log_file is \S+/fifo, which is a FIFO that no program reads, or a socket; start}, $UNAVAILABLE,
+     $UNAVAILABLE, $UNAVAILABLE, own_log => 1],
+    ['a log that is a socket', sub {
+	    taken($_[0], AF_UNIX, pack_sockaddr_un("$_[0]{root}/listens"));
+	    chmod 0666, "$_[0]{root}/listens";
+	    push @{$_[0]{more}}, '--log-file', "$_[0]{root}/listens" },
+     qr{log_file is \S+/listens, which is a FIFO that no program reads, or a socket}, $UNAVAILABLE,
+     $UNAVAILABLE, $UNAVAILABLE, own_log => 1, ordinary => 1],
+    ['fewer descriptors than a server needs', sub {
+	    $_[0]{wrap} = ['sh', '-c', 'ulimit -n 32; exec "$@"', 'sh'] },
+     qr{the limit of open files is 32, and this configuration needs 106 descriptors: .* LimitNOFILE in the unit}, $UNAVAILABLE,
+     $UNAVAILABLE, $UNAVAILABLE],
+    ['fewer descriptors than its runs need', sub {
+	    $_[0]{config} .= "[limits]\nmax_concurrent_runs = 50\n";
+	    $_[0]{wrap} = ['sh', '-c', 'ulimit -n 195; exec "$@"', 'sh'] },
+     qr{is 195, and this configuration needs 196 descriptors: .*2 for each of the 50 runs}, $UNAVAILABLE,
+     $UNAVAILABLE, $UNAVAILABLE],
     ['a section without a token', sub { $_[0]{config} .= "[requestor \"ada\"]\nweight = 2\n" },
      qr{\[requestor "ada"\] needs a token_sha256 or a uid}, $CONFIG, $CONFIG, $CONFIG],
     ['a user that there is not', sub { $_[0]{config} .= "[server]\nuser = nobody-at-all\n" },
@@ -203,10 +240,11 @@ sub one {
 	my $c = usual($user);
 	my $file = "$c->{root}/the.log";
 
-	return 1 unless defined $want;
+	return 1 if !defined $want || ($log && $o{own_log});
 	$make->($c);
 	push @{$c->{more}}, '--log-file', $file if $log;
 	my @args = args($c, $mode);
+	local @wrap = @{$c->{wrap} // []};
 	my $before = files($c->{root});
 	my $r = start($c->{root}, $c->{user}, @args);
 	my ($status, $lines) = $want eq 'on' ? (0, 1) : ($want, $want ? 1 : 0);

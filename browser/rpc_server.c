@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/os/log.h"
+#include "base/send_again.h"
 #include "browser/chromium.h"
 #include "browser/rpc_server_parse.h"
 #include "browser/session_access.h"
@@ -242,8 +243,8 @@ static void flush(struct rpc_server *w)
 		free(a->text);
 		free(a);
 	}
-	if (rc == -EAGAIN)
-		event_add(w->writable, NULL);
+	if (send_again_may(rc))
+		SEND_AGAIN(w->writable, w->fd, rc);
 	else if (rc < 0)
 		quit(w, NULL); /* the supervisor is gone */
 }

@@ -40,7 +40,8 @@ bool chan_left_unread(int fd);
 
 /*
  * Send a frame (1 to CHAN_FRAME_MAX bytes); never SIGPIPE. 0, or -EAGAIN: the
- * send would block, or the kernel has no memory for the frame now; -EPIPE: the peer is gone; -errno.
+ * send would block; -ENOBUFS: the kernel has no memory for the frame now
+ * (base/send_again.h); -EPIPE: the peer is gone; -errno.
  */
 int chan_send(int fd, const void *frame, size_t len);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/send_again.h"
 #include "ipc/chan.h"
 #include "ipc/zygote_proto.h"
 #include "worker/wait.h"
@@ -76,11 +77,16 @@ static void pace(uint64_t messages)
 void channel_send(const struct msg *m)
 {
 	size_t n;
+	int rc;
 
 	if (rate > 0)
 		pace(msg_cost(m, rate));
 	n = msg_put(frame, m);
-	if (chan_send(ZYGOTE_PROTO_RUN_FD, frame, n) < 0)
+	/* a memory cgroup at its limit may have room again */
+	while ((rc = chan_send(ZYGOTE_PROTO_RUN_FD, frame, n)) == -ENOBUFS)
+		wait_until(wait_ticket(),
+			   clock_mono_us() + SEND_AGAIN_MS * INT64_C(1000));
+	if (rc < 0)
 		_exit(EXIT_NO_SUPERVISOR);
 }
 

@@ -17,12 +17,14 @@ static inline int sys_result(long rc)
 }
 
 /*
- * Return -errno of a failed write to a socket; -EAGAIN also where the kernel
- * has no memory for the bytes now, which passes as a full socket does.
+ * Return -errno of a failed write to a socket; -ENOBUFS also for ENOMEM: the
+ * kernel has no memory for the bytes now, which passes. The socket may take
+ * bytes meanwhile by poll(2), so a pause comes before the next write:
+ * base/send_again.h.
  */
 static inline int sys_send_error(void)
 {
-	return errno == ENOBUFS || errno == ENOMEM ? -EAGAIN : -errno;
+	return errno == ENOMEM ? -ENOBUFS : -errno;
 }
 
 /* Close FD unless it is -1. */

@@ -20,6 +20,7 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "base/send_again.h"
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
@@ -177,8 +178,8 @@ static void flush(struct browser_process *b)
 		if (rc == 0)
 			browser_rpc_sent(&b->requests);
 	}
-	if (rc == -EAGAIN)
-		event_add(b->writable, NULL);
+	if (send_again_may(rc))
+		SEND_AGAIN(b->writable, b->fd, rc);
 	/* other failures show when reading */
 }
 

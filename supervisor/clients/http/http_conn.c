@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
+#include "base/send_again.h"
 #include "base/os/sys.h"
 #include "supervisor/clients/http/http_conn_private.h"
 #include "supervisor/run/requestor/memory.h"
@@ -502,12 +503,12 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	int rc = http_conn_write(c);
 
 	(void)fd, (void)what;
-	if (rc < 0 && rc != -EAGAIN) {
+	if (rc < 0 && !send_again_may(rc)) {
 		http_conn_free(c);
 		return;
 	}
-	if (rc == -EAGAIN)
-		event_add(c->writable, NULL);
+	if (rc < 0)
+		SEND_AGAIN(c->writable, c->fd, rc);
 	if (buf_len(&c->unsent) >= HTTP_UNSENT_LOW)
 		return;
 	if (c->watch != NULL && c->watch->drained != NULL)

@@ -26,7 +26,7 @@
  */
 static void wake(struct http_conn *c)
 {
-	if (!event_pending(c->writable, EV_WRITE, NULL))
+	if (!event_pending(c->writable, EV_WRITE | EV_TIMEOUT, NULL))
 		event_active(c->writable, EV_WRITE, 0);
 }
 

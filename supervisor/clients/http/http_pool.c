@@ -9,13 +9,13 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "base/send_again.h"
 #include "base/mem.h"
 
 struct http_peer { /* an address with anonymous connections */
@@ -203,12 +203,12 @@ void http_pool_fini(struct http_pool *p, int64_t until_ms)
 		for (int i = 0; i < 8 && http_conn_write(c) == -EAGAIN; i++)
 			; /* until the socket takes no more */
 	while ((c = TAILQ_FIRST(&p->all)) != NULL) {
-		struct pollfd out = {.fd = c->fd, .events = POLLOUT};
 		int64_t left;
+		int rc;
 
-		while (http_conn_write(c) == -EAGAIN &&
+		while (send_again_may(rc = http_conn_write(c)) &&
 		       (left = until_ms - clock_mono_ms()) > 0)
-			poll(&out, 1, (int)left);
+			send_again_wait(c->fd, rc, left);
 		http_conn_free(c);
 	}
 }

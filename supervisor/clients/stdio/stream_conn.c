@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/os/log.h"
+#include "base/send_again.h"
 #include "base/os/sys.h"
 #include "base/mem.h"
 #include "proto/mcp/rpc.h"
@@ -63,8 +64,8 @@ struct stream_conn {
 	bool greets; /* only initialize is answered */
 	bool waits;  /* FIRST or the end of input came */
 	bool has_first;
-	struct rpc_msg first; /* owned; valid if HAS_FIRST */
-	bool in_file;	      /* IN is always ready, and not for epoll(7) */
+	struct rpc_msg first;	/* owned; valid if HAS_FIRST */
+	bool in_file, out_file; /* always ready, and not for epoll(7) */
 	void (*on_closed)(void *arg, struct stream_conn *c);
 	void *arg;
 };
@@ -392,8 +393,8 @@ static void count_unsent(struct stream_conn *c)
 }
 
 /*
- * Write unsent bytes. Returns 0 when all are written, -EAGAIN, -ENODATA while
- * the bytes of a file are awaited, or -errno if OUT is broken. A client which
+ * Write unsent bytes. Returns 0 when all are written, -EAGAIN, -ENOBUFS,
+ * -ENODATA while the bytes of a file are awaited, or -errno if OUT is broken. A client which
  * reads as fast as C writes gets the rest after a turn of other clients.
  */
 static int write_out(struct stream_conn *c)
@@ -439,15 +440,15 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	count_unsent(c);
-	if (rc < 0 && rc != -EAGAIN && rc != -ENODATA) {
+	if (rc < 0 && !send_again_may(rc) && rc != -ENODATA) {
 		c->lost = rc != -EPIPE && rc != -ECONNRESET;
 		closed(c, "output", strerror(-rc));
 		return;
 	}
-	if (rc == -EAGAIN && event_get_events(c->writable) == 0)
-		event_active(c->writable, EV_WRITE, 0); /* a regular file */
-	else if (rc == -EAGAIN)
-		event_add(c->writable, NULL);
+	if (rc == -EAGAIN && c->out_file)
+		event_active(c->writable, EV_WRITE, 0);
+	else if (send_again_may(rc))
+		SEND_AGAIN(c->writable, c->out, rc);
 	if (c->ended && rc == 0) {
 		closed(c, "input", "");
 		return;
@@ -465,7 +466,7 @@ static void wake(void *arg)
 {
 	struct stream_conn *c = arg;
 
-	if (!event_pending(c->writable, EV_WRITE, NULL))
+	if (!event_pending(c->writable, EV_WRITE | EV_TIMEOUT, NULL))
 		event_active(c->writable, EV_WRITE, 0);
 }
 
@@ -609,13 +610,14 @@ stream_conn_new(struct context *ctx, struct requestor *requestor, int in,
 	c->in = in;
 	c->out = out;
 	c->in_file = is_file(in);
+	c->out_file = is_file(out);
 	c->on_closed = on_closed;
 	c->arg = arg;
 	c->lines.max = (size_t)ctx->config->max_message_bytes;
 	session_init(&c->session, ctx, requestor, &session_ops, c);
 	c->readable =
 	    event_new(ctx->base, in, c->in_file ? 0 : EV_READ, on_readable, c);
-	c->writable = event_new(ctx->base, out, is_file(out) ? 0 : EV_WRITE,
+	c->writable = event_new(ctx->base, out, c->out_file ? 0 : EV_WRITE,
 				on_writable, c);
 	c->stalled = event_new(ctx->base, -1, EV_PERSIST, on_stalled, c);
 	c->rested = evtimer_new(ctx->base, on_rested, c);
@@ -646,17 +648,17 @@ bool stream_conn_lost(const struct stream_conn *c)
 
 void stream_conn_free(struct stream_conn *c)
 {
-	int64_t until;
-	struct pollfd out;
+	int64_t until, left;
+	int rc;
 
 	if (c == NULL)
 		return;
 	until = c->ctx->flush_until_ms;
-	out = (struct pollfd){.fd = c->out, .events = POLLOUT};
 	if (!c->ended)
 		session_fini(&c->session);
-	while (write_out(c) == -EAGAIN && clock_mono_ms() < until)
-		poll(&out, 1, (int)(until - clock_mono_ms()));
+	while (send_again_may(rc = write_out(c)) &&
+	       (left = until - clock_mono_ms()) > 0)
+		send_again_wait(c->out, rc, left);
 	event_free(c->readable);
 	event_free(c->writable);
 	event_free(c->stalled);

@@ -251,7 +251,7 @@ static ssize_t send_file(struct artifact_source *src, int out)
 	read_ahead(src->fd, at);
 
 	if (got < 0)
-		return -errno;
+		return sys_send_error();
 	src->at = at;
 	src->left -= got;
 	return got == 0 ? -EIO : got;
@@ -271,7 +271,7 @@ ssize_t artifact_source_write(struct artifact_source *src, int out)
 		return n < 0 ? n : -ENODATA;
 	n = write(out, p, (size_t)n < WRITE_BYTES ? (size_t)n : WRITE_BYTES);
 	if (n < 0)
-		return -errno;
+		return sys_send_error();
 	artifact_source_drop(src, (size_t)n);
 	return n;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/os/log.h"
+#include "base/send_again.h"
 #include "base/mem.h"
 #include "ipc/msg.h"
 #include "proto/json/json_pack.h"
@@ -191,7 +192,7 @@ static void sent(struct worker *w, struct question *a)
 }
 
 /*
- * Send the answers. On any failure but -EAGAIN the worker is dying, and its end
+ * Send the answers. On a failure that does not pass the worker is dying, and its end
  * will be told.
  */
 void worker_question_flush(struct worker *w)
@@ -204,8 +205,8 @@ void worker_question_flush(struct worker *w)
 		if (rc == 0 && a->sent == a->len)
 			sent(w, a);
 	}
-	if (rc == -EAGAIN)
-		event_add(w->writable, NULL);
+	if (send_again_may(rc))
+		SEND_AGAIN(w->writable, w->born->fd, rc);
 }
 
 /* Give A its answer, LEN bytes at TEXT (copied). */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/send_again.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "supervisor/packages/inputs/run_files.h"
@@ -137,8 +138,8 @@ void worker_send_body(struct worker *w)
 		w->run_sent = true;
 		w->sent += s.n;
 	}
-	if (rc == -EAGAIN) {
-		event_add(w->writable, NULL);
+	if (send_again_may(rc)) {
+		SEND_AGAIN(w->writable, w->born->fd, rc);
 		return;
 	}
 	/* on any other failure the worker is dying, and its end will be told */

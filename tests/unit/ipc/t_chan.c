@@ -279,7 +279,7 @@ TEST(has_no_memory)
 {
 	static const struct {
 		int err, rc;
-	} cases[] = {{ENOBUFS, -EAGAIN}, {ENOMEM, -EAGAIN}, {EPIPE, -EPIPE}};
+	} cases[] = {{ENOBUFS, -ENOBUFS}, {ENOMEM, -ENOBUFS}, {EPIPE, -EPIPE}};
 	int ends[2];
 
 	pair(ends);

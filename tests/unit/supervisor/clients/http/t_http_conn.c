@@ -112,6 +112,43 @@ static bool hears(const char *text)
 	return false;
 }
 
+/* ---- without memory ---- */
+
+#define TURNS 200
+static int fails_by; /* errno of each send(2); 0: success */
+static int tries;
+
+/* In place of the C library's. */
+ssize_t send(int fd, const void *p, size_t n, int flags)
+{
+	tries++;
+	if (fails_by == 0)
+		return sendto(fd, p, n, flags, NULL, 0);
+	errno = fails_by;
+	return -1;
+}
+
+/* While the kernel has no memory for an answer, the loop rests between two tries. */
+TEST(no_memory)
+{
+	static const int errs[] = {ENOBUFS, ENOMEM};
+
+	for (size_t i = 0; i < ARRAY_LEN(errs); i++) {
+		begin(NULL);
+		say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+		fails_by = errs[i];
+		tries = 0;
+		http_conn_reply(asked, 200, "text/plain", "answered", 8);
+		for (int k = 0; k < TURNS; k++)
+			event_base_loop(base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		ok(tries >= 1 && tries <= TURNS / 2,
+		   "%d turns of the loop try few times (%d)", TURNS, tries);
+		fails_by = 0;
+		ok(hears("answered"), "the answer comes when there is memory");
+		end();
+	}
+}
+
 /* ---- turns ---- */
 
 #define FLOOD 200

@@ -8,6 +8,7 @@
 #include "supervisor/session/request.h"
 #include "supervisor/clients/stdio/stream_conn.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -164,6 +165,48 @@ static void test_flood(struct requestor *of_other, const char *name)
 }
 
 /* A requestor uses all threads allowed: a large message waits. */
+#define TURNS 200
+static int fails_by; /* errno of each write(2) to FAILING; 0: success */
+static int failing = -1, tries;
+
+/* In place of the C library's. */
+ssize_t write(int fd, const void *p, size_t n)
+{
+	if (fd != failing || fails_by == 0)
+		return syscall(SYS_write, fd, p, n);
+	tries++;
+	errno = fails_by;
+	return -1;
+}
+
+/* While the kernel has no memory for an answer, the loop rests between two tries. */
+TEST(no_memory)
+{
+	static const int errs[] = {ENOBUFS, ENOMEM};
+	struct client k;
+
+	for (size_t i = 0; i < ARRAY_LEN(errs); i++) {
+		begin();
+		come(&k, &who[0]);
+		failing = k.ends[1];
+		fails_by = errs[i];
+		tries = 0;
+		ping(&k, 1);
+		while (tries == 0)
+			event_base_loop(ctx.base, EVLOOP_ONCE);
+		for (int n = 0; n < TURNS; n++)
+			event_base_loop(ctx.base,
+					EVLOOP_ONCE | EVLOOP_NONBLOCK);
+		ok(!k.closed && tries <= TURNS / 2,
+		   "%d turns of the loop try few times (%d)", TURNS, tries);
+		fails_by = 0;
+		turn_until(&k, 1);
+		ok(k.answers == 1, "the answer comes when there is memory");
+		go(&k);
+		end();
+	}
+}
+
 TEST(large_among_many)
 {
 	size_t len = 70000;

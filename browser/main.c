@@ -26,6 +26,7 @@
 #include "base/os/errname.h"
 #include "base/os/log.h"
 #include "base/os/no_core.h"
+#include "base/os/oom_victim.h"
 #include "base/mem.h"
 #include "browser/browser.h"
 #include "browser/process/browser_sandbox.h"
@@ -353,7 +354,8 @@ int main(int argc, char **argv)
 	int opt, rc;
 
 	(void)no_core(); /* the children inherit the limit */
-	umask(0);	 /* every file is created with an explicit mode */
+	(void)oom_victim();
+	umask(0); /* every file is created with an explicit mode */
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		rc = take_flag(opt);
 		if (rc >= 0)

@@ -20,6 +20,7 @@
 #include "base/os/fdpass.h"
 #include "ipc/zygote_proto.h"
 #include "base/os/no_core.h"
+#include "base/os/oom_victim.h"
 #include "sandbox/fds.h"
 #include "sandbox/uids.h"
 #include "sandbox/sandbox.h"
@@ -57,6 +58,7 @@ static int detach(void)
 	sigset_t all;
 
 	(void)no_core(); /* from the start */
+	(void)oom_victim();
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL); /* a shell may have ignored signals */
 	memory_forget_cpu();

@@ -20,10 +20,11 @@
 #define SAFE (MS_NOSUID | MS_NODEV)
 #define HIDDEN ROOTFS_HIDDEN
 
-static int mount_proc(const char *where, const char *options)
+static int mount_proc(const char *where, unsigned long flags,
+		      const char *options)
 {
 	return sys_result(
-	    mount("proc", where, "proc", SAFE | MS_NOEXEC, options));
+	    mount("proc", where, "proc", SAFE | MS_NOEXEC | flags, options));
 }
 
 static int put(const char *path, const char *text)
@@ -76,16 +77,17 @@ static int cover_hidden(const struct rootfs_run *r)
 }
 
 /*
- * Mount /proc twice: for the program, without the shim and without figures of
- * the host, and for the shim, in which no process of the program can hide.
+ * Mount /proc twice: for the program, read-only (oom_score_adj), without the
+ * shim and without figures of the host; and for the shim, in which no process of
+ * the program can hide.
  */
 static int enter_proc(int *proc)
 {
-	int rc = mount_proc("/proc", "hidepid=invisible,subset=pid");
+	int rc = mount_proc("/proc", MS_RDONLY, "hidepid=invisible,subset=pid");
 
 	*proc = -1;
 	if (rc == 0)
-		rc = mount_proc(HIDDEN, "subset=pid");
+		rc = mount_proc(HIDDEN, 0, "subset=pid");
 	if (rc != 0)
 		return rc;
 	*proc = open(HIDDEN, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -22,6 +22,7 @@
 #include "base/os/errname.h"
 #include "base/os/file_stream.h"
 #include "base/os/no_core.h"
+#include "base/os/oom_victim.h"
 #include "sandbox/fds.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_program.h"
@@ -139,6 +140,7 @@ static int detach(void)
 		if (null < 0 || dup2(null, fd) < 0)
 			return -errno;
 	(void)no_core();
+	(void)oom_victim();
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	setsid();

@@ -105,7 +105,7 @@ TEST(buf_max)
 {
 	struct buf b = {.max = 8};
 
-	is_int(buf_add_str(&b, "12345678"), 0, "as many bytes as max are held");
+	is_int(buf_add_str(&b, "12345678"), 0, "max bytes are held");
 	is_int(buf_add_str(&b, "9"), -EMSGSIZE,
 	       "one byte more than max is refused");
 	is_int(buf_printf(&b, "%d", 9), -EMSGSIZE,

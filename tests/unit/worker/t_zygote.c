@@ -164,7 +164,8 @@ static void test_orphan_of_zygote(void)
 	kill(z.pid, SIGKILL);
 	is_int(stop(&z), SIGKILL, "the zygote of a worker is killed");
 	is_int(kill(w.pid, 0), 0, "the worker lives on");
-	ok(WIFEXITED(finish(&w, NULL)), "until it is let go of");
+	ok(WIFEXITED(finish(&w, NULL)),
+	   "a worker ends when the parent lets go");
 }
 
 #define FAMILY 5 /* a zygote and its workers */

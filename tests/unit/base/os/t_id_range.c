@@ -140,9 +140,9 @@ TEST(pick)
 	is_int(picked(ID_RANGE_SUBUID, ""), FIRST,
 	       "without other ranges, the first block is picked");
 	is_int(picked(ID_RANGE_SUBUID, few), FIRST,
-	       "with two users' ranges, the first block is picked");
+	       "two users' ranges: the first block is picked");
 	is_int(picked(ID_RANGE_SUBUID, many), FIRST,
-	       "with 7,000 users' ranges, the first block is picked");
+	       "7,000 users' ranges: the first block is picked");
 	v.text[ID_RANGE_SUBUID] = few;
 	ok(!id_range_is_free(&v, 200000, 257, &t),
 	   "the block of earlier releases belongs to the second user");
@@ -185,7 +185,7 @@ TEST(spare)
 	       "the spare id is not the id of a user");
 	v.text[ID_RANGE_SUBGID] = (char *)"x:60000:1879000000\n";
 	is_int(id_range_spare(&v, &t), 0,
-	       "with all ids covered, there is no spare id");
+	       "no id is spare when all are covered");
 	is_str(t.errmsg, "/etc/subgid gives 60000-1879059999 to x",
 	       "the message says why there is no spare id");
 	v = (struct id_range_view){{NULL}};

@@ -94,11 +94,11 @@ static void members(void)
 	   "json_view_unquote() resolves the escapes");
 	ok(check("{}", 2, &v), "an empty one");
 	at = 0;
-	ok(!json_view_next(v, &at, &key, &m), "has no member");
+	ok(!json_view_next(v, &at, &key, &m), "an empty object has no member");
 	ok(check("\"\\ud83d\\ude00\"", 14, &v), "a pair of surrogates");
 	ok(json_view_unquote(v, out) == 4 &&
 	       memcmp(out, "\xf0\x9f\x98\x80", 4) == 0,
-	   "is one character");
+	   "a pair of surrogates is one character");
 }
 
 static const struct {

@@ -108,7 +108,7 @@ int main(void)
 		       cases[i].leads != NULL ? ", which is " : "",
 		       cases[i].leads != NULL ? cases[i].leads : "");
 		ok(errmsg == NULL || host_grants_refuses(errmsg),
-		   "by a reason of its own");
+		   "a refusal by grants has a reason of grants");
 		host_grants_unref(g);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {

@@ -116,7 +116,7 @@ TEST(priorities)
 	       "an idle page keeps the priority");
 	look_at_crowd(20, 0, 0);
 	is_int(chromium_pages_nice(A), CHROMIUM_PAGES_NICE,
-	       "until it is busy no more");
+	       "a page that is busy no more has the usual priority");
 	look_at_crowd(20, 2, 15);
 	is_int(chromium_pages_nice(FIRST), CHROMIUM_PAGES_NICE_BUSY,
 	       "of many pages each that has its part yields");

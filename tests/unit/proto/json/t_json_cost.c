@@ -105,7 +105,7 @@ TEST(skim)
 	       "a text can be skimmed");
 	is_str(json_text(tree, NULL),
 	       "{\"id\":7,\"method\":\"m\",\"params\":{}}",
-	       "has the members, and nothing of what is in them");
+	       "a skimmed message has the members without contents");
 	json_object_put(tree);
 	ok(json_skim(&tree, "{\"a\":[1,{\"b\":[}]}", 17, &err) != 0 &&
 	       tree == NULL,

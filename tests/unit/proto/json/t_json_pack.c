@@ -89,7 +89,7 @@ TEST(add)
 		"\"h\":8,\"i\":9,\"j\":10,\"k\":11,\"l\":12,\"m\":13,\"n\":14,"
 		"\"o\":15,\"p\":16,\"q\":17,\"r\":18,\"s\":19,\"t\":20,"
 		"\"u\":21,\"v\":22,\"w\":23,\"x\":24,\"y\":25,\"z\":26}",
-		"as many as a line takes");
+		"26 members are packed");
 }
 
 /* json_write() must write the text of the packed object. */

@@ -36,7 +36,8 @@ TEST(many_members)
 	free(s);
 	s = many_members(50000, "key0");
 	is_int(parse(&v, s, strlen(s), &err), -EBADMSG, "the first name again");
-	ok(strstr(err.text, "duplicate key \"key0\"") != NULL, "is found out");
+	ok(strstr(err.text, "duplicate key \"key0\"") != NULL,
+	   "the error names the duplicate key");
 	free(s);
 }
 

@@ -363,7 +363,7 @@ TEST(all)
 		"\"null\"},\"c\":{\"type\":\"object\"}},\"required\":[\"d\"]}",
 		&err);
 	is_int(schema_validate_all(s, v, errs, 3), 3,
-	       "as many errors as fit are told");
+	       "three errors are told of more");
 	is_str(errs[0].keyword, "required", "the first error is of required");
 	is_str(errs[1].pointer, "/a", "the second error is at /a");
 	is_str(errs[2].pointer, "/b", "the third error is at /b");

@@ -310,7 +310,8 @@ TEST(failures)
 	is_int(send_all(), 1, "the unsent call goes to the next program");
 	is_int(hear_text(1, true, "{}"), 0,
 	       "the next program answers the call");
-	is_str(told(), "c ok {};", "by a number of its own");
+	is_str(told(), "c ok {};",
+	       "the next program's answer has the call's number");
 
 	c = ask("d", "navigate", "{}");
 	c->code = "BROWSER_BUSY";

@@ -157,7 +157,8 @@ TEST(rejoined)
 	is_int(q->lane.share, 2, "a share");
 	limit_shares_rejoined(it.ctx.runs);
 	limit_shares_need(it.ctx.runs, q);
-	is_int(q->lane.share, 0, "is another's once we have another name");
+	is_int(q->lane.share, 0,
+	       "the share is another's after a change of name");
 	answered();
 	is_int(q->lane.share, 2, "a server with a new name gets a share anew");
 	end();
@@ -190,7 +191,7 @@ TEST(asking)
 	ok(!q->share.is_part, "one question is under way at a time");
 	q->share.asking = false;
 	need();
-	ok(q->share.is_part, "then the next");
+	ok(q->share.is_part, "the share is a part after the next answer");
 	end();
 }
 

@@ -140,7 +140,7 @@ TEST(letters)
 	ok(strstr(text, "\"round\":3") != NULL &&
 	       strstr(text, "\"accept\"") != NULL &&
 	       strstr(text, "\"elicitation\"") != NULL,
-	   "with its round, its answers and what it can be asked");
+	   "the letter has the round, the answers and the capabilities");
 	proxied_request_leave(visit, true);
 	visit = NULL;
 	answered();
@@ -208,7 +208,7 @@ TEST(used)
 	visits(2, NULL);
 	shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"used\":true}}}");
 	is_int(unheard, 1, "a visitor whose round was used is told so");
-	is_int(why, 0, "that this is no failure of the store's");
+	is_int(why, 0, "a used round is no failure of the store");
 	over(false);
 	visits(2, NULL);
 	proxied_request_shown(run, NULL);
@@ -239,7 +239,8 @@ TEST(ended)
 	       "an unused round is no failure at the end");
 	is_int(told_of_end(0, "{\"roundsUsed\":2,\"heard\":[]}"), 0,
 	       "a visitor without a round sees the end");
-	is_int(told_of_end(2, "no options"), 0, "as little says a broken row");
+	is_int(told_of_end(2, "no options"), 0,
+	       "a broken row is no failure at the end");
 }
 
 TEST(known_and_ended)

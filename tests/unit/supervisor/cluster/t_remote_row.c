@@ -65,8 +65,10 @@ TEST(end_elsewhere)
 
 	is_str(run_state_name(r->state), "failed",
 	       "a run whose row has failed is failed");
-	is_str(r->error.code, "RUN_TIMEOUT", "by that error");
-	is_str(r->error.message, "late", "with its message");
+	is_str(r->error.code, "RUN_TIMEOUT",
+	       "a run whose row has failed has the row's error code");
+	is_str(r->error.message, "late",
+	       "a run whose row has failed has the row's message");
 	ok(r->error.details != NULL,
 	   "a run whose row has failed has the details of the row's error");
 	run_free(r);
@@ -179,5 +181,6 @@ TEST(reply)
 	ok(!remote_row_is_reply(&row),
 	   "a row says that its result is no reply");
 	row.options = NULL;
-	ok(!remote_row_is_reply(&row), "as without options");
+	ok(!remote_row_is_reply(&row),
+	   "a row without options says that the result is no reply");
 }

@@ -201,7 +201,8 @@ TEST(writes_again)
 	is_str(run_state_name(it.r->state), "running",
 	       "for however long, and its run goes on");
 	pass(REMOTE_WAITER_MS / 3 + 1000);
-	ok(!is_guest("guest_a"), "until its last letter is too old");
+	ok(!is_guest("guest_a"),
+	   "a guest whose last letter is too old is none");
 	stop();
 }
 
@@ -275,7 +276,7 @@ TEST(told)
 	is_told("guest_used", "{\"used\":true}",
 		"who comes with a round that was used is told so");
 	is_told("guest_late", "{\"used\":true}",
-		"as who comes with one that was never asked");
+		"a guest with a round that was never asked is told so");
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
 		"one that is next is heard, and waits");

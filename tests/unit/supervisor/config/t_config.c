@@ -428,7 +428,8 @@ static void flags(void)
 	       -EINVAL, "no folder is no folder");
 	is_int(config_set(c, "server", "log_file", "l", errmsg, sizeof(errmsg)),
 	       0, "a relative path");
-	ok(c->log_file[0] == '/', "is made absolute");
+	ok(c->log_file[0] == '/',
+	   "a relative path of a log file is made absolute");
 	config_free(c);
 }
 

@@ -145,7 +145,7 @@ TEST(files)
 	want = xasprintf("%s/15.conf:3: uesr: unknown key in [server]; did "
 			 "you mean user?",
 			 drop);
-	is_str(errmsg, want, "is named with its line");
+	is_str(errmsg, want, "an unknown key is named with the line");
 	free(want);
 	for (const char *const *s =
 		 (const char *const[]){"conf.d/10.conf", "conf.d/15.conf",
@@ -192,7 +192,8 @@ TEST(paths)
 	setenv("XDG_RUNTIME_DIR", "/r", 1);
 	setenv("XDG_CONFIG_HOME", "/c", 1);
 	paths_of(1000, "/s/paddock", "/r/paddock/paddock.sock",
-		 "/c/paddock/paddock.conf", "with XDG");
+		 "/c/paddock/paddock.conf",
+		 "the paths of a user with XDG variables");
 	paths_of(0, "/var/lib/paddock", "/run/paddock/paddock.sock",
 		 "/etc/paddock/paddock.conf", "root has none of it");
 	setenv("XDG_STATE_HOME", "s", 1);
@@ -224,7 +225,7 @@ TEST(template_dirs)
 	mkdir(templates, 0700);
 	list = config_default_templates(exe, &n);
 	is_int(n, 1, "a source tree");
-	is_str(list[0], templates, "has its own");
+	is_str(list[0], templates, "the source tree has the own templates");
 	free(list[0]);
 	free(list);
 	list = config_default_templates("/paddockd", &n);

@@ -154,7 +154,7 @@ static void check_files(void)
 	is_int(rename(path, rotated), 0, "the audit file can be renamed");
 	audit_refused(&alice, NULL, NULL, "TWO");
 	is_int(access(path, F_OK), -1,
-	       "until it is reopened the old one is used");
+	       "the old audit file is used before the reopening");
 	is_int(audit_open(nowhere), -ENOENT,
 	       "a file that cannot be is an error");
 	audit_refused(&alice, NULL, NULL, "THREE");
@@ -169,14 +169,15 @@ static void check_files(void)
 	is_int(rename(rotated, path), 0, "the old one");
 	text = taken();
 	ok(strstr(text, "ONE") && strstr(text, "TWO") && strstr(text, "THREE"),
-	   "has all that came before");
+	   "the renamed audit file has the entries before");
 	free(text);
 	is_int(audit_open(path), 0, "an existing file");
 	audit_refused(&alice, NULL, NULL, "FIVE");
 	is_int(audit_open(path), 0, "opened twice");
 	audit_refused(&alice, NULL, NULL, "SIX");
 	text = taken();
-	ok(strstr(text, "FIVE") && strstr(text, "SIX"), "is appended to");
+	ok(strstr(text, "FIVE") && strstr(text, "SIX"),
+	   "an existing audit file is appended to");
 	free(text);
 }
 
@@ -218,7 +219,7 @@ int main(void)
 	is_int(audit_open(NULL), 0, "the audit can be ended");
 	audit_refused(&alice, NULL, NULL, "LATE");
 	text = taken();
-	is_str(text, "", "then nothing is written");
+	is_str(text, "", "nothing is written after the end");
 	free(text);
 	unlink(path);
 	rmdir(dir);

@@ -252,7 +252,7 @@ static void meets(void)
 	is_int(json_object_array_length(list), 1, "one limit is met");
 	is_int(json_object_get_int64(
 		   json_member(json_object_array_get_idx(list, 0), "used")),
-	       700, "by the most that was wanted of it");
+	       700, "a met limit has the largest amount wanted");
 	json_object_put(list);
 	config_free(c);
 }

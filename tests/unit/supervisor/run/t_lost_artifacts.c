@@ -107,7 +107,7 @@ TEST(blames_the_first_that_counts)
 	       "the message of the error is that of the first loss");
 	is_str(json_text(r->error.details, NULL),
 	       "{\"missing\":1,\"artifact\":\"b.txt\"}",
-	       "with how many, and which");
+	       "the details have the number and name of lost artifacts");
 	free_run(r);
 }
 
@@ -160,7 +160,7 @@ TEST(told_becomes_lost)
 	ok(!lost_artifacts_unreported(r), "nothing was refused yet");
 	lack(r, TOLD, "a", 1, "STORE_UNAVAILABLE", "full");
 	ok(lost_artifacts_unreported(r), "what was refused is untold");
-	ok(!lost_artifacts_unreported(r), "once");
+	ok(!lost_artifacts_unreported(r), "a refused artifact is untold once");
 	lost_artifacts_remove(r, "a");
 	is_int(
 	    lost_artifacts_weigh(r, EV_SUCCEED), EV_FAIL,
@@ -178,7 +178,7 @@ TEST(is_bounded)
 	lack(r, LOST, "z", 1000, "RESOURCE_LIMIT", "not tried");
 	list = lost_artifacts_json(r);
 	is_int(json_object_array_length(list), LOST_ARTIFACTS_MAX,
-	       "so many are listed");
+	       "the list of lost artifacts is bounded");
 	last = json_object_array_get_idx(list, LOST_ARTIFACTS_MAX - 1);
 	is_int(json_object_get_int64(json_member(last, "count")),
 	       2 * LOST_ARTIFACTS_MAX + 1 + 1000,

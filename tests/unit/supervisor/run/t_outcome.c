@@ -214,15 +214,16 @@ static void check_processes(void)
 		is_str(r->error.code, cases[i].want, "no process: %s",
 		       cases[i].name);
 		if (i < 2)
-			is_str(json_text(r->error.details, NULL),
-			       "{\"limit\":\"processes\",\"used\":9,"
-			       "\"allowed\":8,\"unit\":\"processes\","
-			       "\"whoCanRaise\":\"the template's author: "
-			       "limits.maxProcesses, up to the server's "
-			       "max_processes, or the operator: "
-			       "max_processes in [template "
-			       "\\\"t\\\"]\",\"exitCode\":2}",
-			       "with the limit, and what came of it");
+			is_str(
+			    json_text(r->error.details, NULL),
+			    "{\"limit\":\"processes\",\"used\":9,"
+			    "\"allowed\":8,\"unit\":\"processes\","
+			    "\"whoCanRaise\":\"the template's author: "
+			    "limits.maxProcesses, up to the server's "
+			    "max_processes, or the operator: "
+			    "max_processes in [template "
+			    "\\\"t\\\"]\",\"exitCode\":2}",
+			    "the error of refused processes has the limit and the exit status");
 		if (i < 2)
 			is_str(
 			    r->error.message,

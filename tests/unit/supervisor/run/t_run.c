@@ -120,7 +120,8 @@ static void test_errors(struct requestor *q, struct template *t)
 		      5);
 	run_set_error(r, "WORKER_CRASHED", json_object_new_object(), "later");
 	is_str(r->error.code, "RUN_TIMEOUT", "the first error stays");
-	is_str(r->error.message, "after 5", "with its message");
+	is_str(r->error.message, "after 5",
+	       "the message of the first error stays");
 	run_free(r);
 }
 

@@ -111,12 +111,13 @@ TEST(end)
 	   "the beginning is there");
 	ok(strstr(text_of(r), "notice this log has its 400 bytes") != NULL &&
 	       strstr(text_of(r), "who can raise that is ") != NULL,
-	   "with what was reached, and who can raise it");
+	   "a closed log says what was reached and who can raise the limit");
 	ok(strstr(text_of(r), "info entry 39\n") != NULL,
 	   "a closed log has the last entry");
 	snprintf(text, sizeof(text), "end of the %d entries that were left out",
 		 (int)r->log.missed);
-	ok(strstr(text_of(r), text) != NULL, "with how many were not kept");
+	ok(strstr(text_of(r), text) != NULL,
+	   "a closed log says how many entries are missing");
 	is_int((int64_t)r->log.missed, 40 - 9,
 	       "a closed log counts the entries left out");
 	ok(buf_len(&r->log.end) == 0, "no entry is kept twice");

@@ -31,13 +31,14 @@ TEST(trust)
 	       "who was trusted is trusted");
 	is_int(revived(both, "{}"), TRUST_REMOTE,
 	       "a row that does not say gives little");
-	is_int(revived(both, NULL), TRUST_REMOTE, "as one without options");
+	is_int(revived(both, NULL), TRUST_REMOTE,
+	       "a row without options gives little trust");
 	is_int(revived(both, "{"), TRUST_REMOTE,
 	       "a row with broken options gives little trust");
 	is_int(revived(both, "{\"trust\":\"full\"}"), TRUST_REMOTE,
 	       "a word that is none gives little");
 	is_int(revived(both, "{\"trust\":1}"), TRUST_REMOTE,
-	       "so does what is no word");
+	       "a trust that is no word gives little trust");
 	is_int(revived(TRUST_LOCAL, NULL), TRUST_LOCAL,
 	       "a template for the trusted alone was run by one of them");
 }
@@ -67,7 +68,7 @@ TEST(rounds)
 	is_int(rounds_before("{}"), 0, "what has not begun has asked nothing");
 	ok(one > 0 && run_round_is_old(1, one),
 	   "rounds of the attempt that a server died with are over");
-	is_int(rests, one, "so are those of one that has ended");
+	is_int(rests, one, "rounds of an ended attempt are over");
 	ok(two > one && run_round_is_old(one + 1, two),
 	   "rounds of the next server's attempt are over when that server dies");
 	ok(!run_round_is_old(two + 1, two + 3),
@@ -130,7 +131,8 @@ TEST(attempts)
 	struct run *r = run_row_revive(&row, &q, &t);
 
 	is_int(run_attempts(r), 3, "a revived run has the attempts of the row");
-	is_int(r->attempts.started_ms, 9, "with the one that went on");
+	is_int(r->attempts.started_ms, 9,
+	       "a revived run has the start of the attempt");
 	is_int(r->attempts.cpu_ms, 75,
 	       "a revived run has the CPU time of all attempts");
 	row.options = "{}";

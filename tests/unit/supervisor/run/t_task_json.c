@@ -106,7 +106,7 @@ static void test_states(struct requestor *q, struct template *t)
 			   CLOCK_ISO_SIZE - 1 &&
 		       json_object_get_int(json_member(v, "ttl")) == 5000 &&
 		       json_object_get_int(json_member(v, "pollInterval")) > 0,
-		   "  with all that a Task has");
+		   "the Task has the required members");
 		for (int e = 0; e < RUN_EVENTS; e++) {
 			enum run_state to =
 			    run_next((enum run_state)s, (enum run_event)e);
@@ -254,7 +254,7 @@ static void test_detailed_states(struct requestor *q, struct template *t)
 		       json_member_int(v, "pollIntervalMs") > 0 &&
 		       json_member(v, "ttl") == NULL &&
 		       json_member(v, "inputRequests") == NULL,
-		   "  with all that a Task has");
+		   "MCP26 16: the Task has the required members");
 		for (int e = 0; e < RUN_EVENTS; e++) {
 			enum run_state to =
 			    run_next((enum run_state)s, (enum run_event)e);
@@ -311,7 +311,8 @@ static void test_asks(struct requestor *q, struct template *t)
 	v = task_json_detailed(r, asks);
 	is_str(member(v, "status"), "input_required",
 	       "MCP26 16: what somebody can answer is asked");
-	ok(json_member(v, "inputRequests") == asks, "  as it is");
+	ok(json_member(v, "inputRequests") == asks,
+	   "MCP26 16: the task has the question");
 	json_object_put(v);
 	run_free(r);
 }
@@ -325,7 +326,8 @@ static void test_end(struct requestor *q, struct template *t)
 	is_str(json_text(json_member(v, "result"), NULL),
 	       "{\"resultType\":\"complete\"}",
 	       "MCP26 16: a result says that it is complete");
-	is_str(member(v, "status"), "completed", "  so is the task");
+	is_str(member(v, "status"), "completed",
+	       "MCP26 16: a task with a result is completed");
 	json_object_put(v);
 	v = task_json_detailed(r, NULL);
 	task_json_add_end(v, NULL, json_object_new_object());
@@ -391,7 +393,7 @@ static void test_life(struct requestor *q, struct template *t)
 	json_object_put(v);
 	ok(task_json_is_live(r), "a task lives");
 	r->task.expires_ms = clock_wall_ms();
-	ok(!task_json_is_live(r), "until its time has passed");
+	ok(!task_json_is_live(r), "a task is dead when the time has passed");
 	r->task = (struct run_task){0};
 	ok(!task_json_is_live(r), "a run of another call is none");
 	ok(task_json_note(r) == NULL, "a run of another call has no note");

@@ -143,7 +143,8 @@ TEST(gone)
 	begin();
 	ask(1000);
 	end();
-	is_int(how, CLIENT_REQUEST_GONE, "with its session a question is gone");
+	is_int(how, CLIENT_REQUEST_GONE,
+	       "the question of a session that has ended is gone");
 	is_int(ends, 1, "a question ends once with the session");
 }
 

@@ -226,7 +226,7 @@ static void test_due(void)
 	is_int(due(5, 1, 1, false), 0,
 	       "a run with 3 others open is committed at once");
 	is_int(due(6, 1, 1, false), 1002,
-	       "with 4 others open, the commit waits for some");
+	       "the commit of a run beside 4 others waits");
 	is_int(due(69, 33, 33, false), 0,
 	       "the commit does not wait if most runs have ended");
 	is_int(due(80, 2, 1, false), 0,
@@ -234,7 +234,7 @@ static void test_due(void)
 	is_int(due(80, 2, 2, true), 0,
 	       "the commit does not wait in a stopping store");
 	is_int(due(80, 0, 0, false), INT64_MAX,
-	       "with nothing in the queue, never");
+	       "the commit of an empty queue is never due");
 }
 
 static void test_group(const char *dir, struct store *s)
@@ -382,7 +382,7 @@ static void test_version(void)
 	ok(strstr(a.errmsg, "newer") != NULL &&
 	       strstr(a.errmsg, postgres ? "99" : dir) != NULL,
 	   "the error names newer tables and the path");
-	ok(store_failing(s) != NULL, "that store is sick");
+	ok(store_failing(s) != NULL, "a store with newer tables fails");
 	store_stop(s, 1000);
 	help_clear(&a);
 	help_remove(dir);

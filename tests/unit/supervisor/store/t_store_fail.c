@@ -428,7 +428,7 @@ static void test_held(const char *dir)
 	help_unlock(lock);
 	store_probe(s, help_done, &probe[1]);
 	help_wait(s, &probe[1]);
-	is_int(probe[1].rc, 0, "with the lock free, who tries finds it well");
+	is_int(probe[1].rc, 0, "the probe of a store without a lock succeeds");
 	is_str(store_failing(s), NULL,
 	       "the store is known to work after a good probe");
 	store_stop(s, 10000);

@@ -407,7 +407,7 @@ static void test_shown(struct store *owner, struct store *other)
 	seen = look(other, "alice", run.id, true);
 	ok(strcmp(seen.view, "-") == 0 && !seen.run.awaiting &&
 	       seen.run.owner == STORE_OWNER_NONE,
-	   "with its end what was shown is gone, and stays so");
+	   "the view of an ended run is gone");
 }
 
 static int recover(struct store *s,

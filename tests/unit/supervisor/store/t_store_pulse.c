@@ -81,7 +81,8 @@ static void test_delayed(const char *dir)
 		poll(NULL, 0, STEP_MS);
 	ok(atomic_load(&n.store->lease_until_ms) <= asked + 45000,
 	   "the lease counts from the sending of the heartbeat");
-	ok(beaten(&n) <= asked, "  as is how long the database is silent");
+	ok(beaten(&n) <= asked,
+	   "the silence counts from the sending of the heartbeat");
 	stop_node(&n, 10000);
 }
 

@@ -202,7 +202,7 @@ static void test_recovery(void)
 	bobs.requestor = "bob";
 	help_put(s, &bobs, STORE_SYNC);
 	p = get(s, asked.id);
-	ok(p.rows[0].cancelling, "that it was asked to end is stored");
+	ok(p.rows[0].cancelling, "the row says that the task was asked to end");
 	store_stop(s, 10000);
 	db = help_lock(dir);
 	help_sql(db, "UPDATE runs SET instance = 'inst_dead'");

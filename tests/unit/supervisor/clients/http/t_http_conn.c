@@ -408,7 +408,8 @@ TEST(bodies)
 	ok(is_refused(), "another requestor's second body is refused");
 	close(second);
 	ok(is_taken(others), "another requestor's first body is taken");
-	ok(is_taken(first), "as who holds most of it has its own");
+	ok(is_taken(first),
+	   "the first body is taken beside another requestor's");
 	is_int(pool.held.bodies, 1000, "all held bytes of bodies are counted");
 	close(first);
 	client = others;

@@ -355,7 +355,8 @@ TEST(events_before_the_answer)
 		ok(hears_part(&c, "data: {\"result\":2}\n\n") &&
 		       strstr(in, "\r\n0\r\n\r\n") != NULL,
 		   "the answer is the last event, and ends the response");
-		is_int(closed, 1, "then only a resumable one is kept");
+		is_int(closed, 1,
+		       "a stream that can be resumed is kept after the answer");
 		close(c.fd);
 	}
 	ok(c.x->state == EXCHANGE_LAST && c.x->conn == NULL,
@@ -393,7 +394,8 @@ TEST(slow_answers)
 	is_str(hears(&c), "", "a slow answer may be plain for some time");
 	c.x->since_ms = clock_mono_ms() - HTTP_PLAIN_MS;
 	event_active(all.upgrade, EV_TIMEOUT, 0);
-	ok(hears_part(&c, "text/event-stream"), "then it is a stream");
+	ok(hears_part(&c, "text/event-stream"),
+	   "a slow answer becomes a stream");
 	is_int(c.x->state, EXCHANGE_EVENTS,
 	       "a stream made of a slow answer awaits the answer");
 	http_exchange_close(c.x);
@@ -439,7 +441,7 @@ TEST(clients_that_read_slowly)
 	}
 	http_exchange_close(c.x);
 	ok(ada->http_live_bytes == 0 && ada->http.unread == 0,
-	   "then nothing is counted");
+	   "nothing is counted of a closed exchange");
 	c = client_of(&t, 0);
 	ada->http_live_bytes = HTTP_OPEN_BYTES;
 	send_many(c.x, 100);

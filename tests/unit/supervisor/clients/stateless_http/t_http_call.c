@@ -340,7 +340,7 @@ TEST(room)
 	exchanges.share.n_read = ada->http_streams = 0;
 	ada->http_open_streams = HTTP_OPEN_EACH;
 	ok(has(hears(fd = post("quick"), 0), "HTTP/1.1 429 "),
-	   "with so many answers that are awaited all is");
+	   "a request above HTTP_OPEN_EACH awaited answers is refused");
 	close(fd);
 	ada->http_open_streams = 0;
 	nothing_left("of those that were refused");
@@ -371,7 +371,7 @@ TEST(deferred)
 	for (size_t i = 1; i < ARRAY_LEN(fd); i++) {
 		if (i + 1 == ARRAY_LEN(fd))
 			ok(has(hears(fd[i], 0), "\"id\":5,\"result\""),
-			   "with the request as it came");
+			   "a waiting request is answered under the id");
 		close(fd[i]);
 	}
 	nothing_left("of those that waited");

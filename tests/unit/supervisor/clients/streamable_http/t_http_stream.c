@@ -174,7 +174,7 @@ TEST(behind)
 	q->http.unread++;
 	pool.held.unread++;
 	ok(session_is_backlogged(&s->session),
-	   "with more it waits while others leave none");
+	   "a session with more unread waits while others leave none");
 	pool.held.unread = q->http.unread = HTTP_UNREAD_EACH;
 	ok(!session_is_backlogged(&s->session),
 	   "a client alone is not behind up to a larger bound");

@@ -122,7 +122,7 @@ static void leaves(void)
 	ok(strstr(heard(),
 		  "(1 not {\"code\":\"INPUT_FAILED\",\"message\":\"the "
 		  "client that was asked is gone\"") != NULL,
-	   "with nobody left it has failed");
+	   "a question without a client left has failed");
 	client_end(&a);
 	stop();
 	client_end(&b);
@@ -286,7 +286,7 @@ static void task(void)
 	is_str(noted(),
 	       "{A.-: forget: who waits now is asked instead}"
 	       "{B.1: elicitation/create}",
-	       "until the maker is there no more");
+	       "the client that waits is asked when the maker is gone");
 	request_drop(wait, false);
 	a.has_push_stream = true;
 	session_push_opened(&a.session);
@@ -305,7 +305,7 @@ static void task(void)
 	a.has_push_stream = true;
 	session_push_opened(&a.session);
 	is_str(noted(), "{A.-: elicitation/create}",
-	       "until its maker can be reached again");
+	       "the maker is asked again when there is a stream");
 	a.has_push_stream = false;
 	waits_task(&b, "3");
 	noted();
@@ -339,8 +339,7 @@ static void moves(void)
 	waits_task(&b, "2");
 	b.deaf = true;
 	session_reader_lost(&b.session, (void *)(uintptr_t) "2");
-	is_str(noted(), "",
-	       "that nobody reads what was not asked is no matter");
+	is_str(noted(), "", "an unread cancellation is no matter");
 	b.deaf = false;
 	a.deaf = true;
 	session_reader_lost(&a.session, (void *)(uintptr_t) "1");
@@ -430,11 +429,10 @@ static void weighed_first(void)
 	o = json_pack("answers:o", o);
 	start(false);
 	ok(proxied_request_new(&c, it.r, 1, o) == NULL,
-	   "too large answers with a returning request are refused");
+	   "large answers with a returning request are refused");
 	remote_questions_answer(&c, it.r->id, o, on_refused);
-	is_int(refused, -E2BIG,
-	       "too large answers with a task update are refused");
-	is_int(written, 0, "too large answers are never printed");
+	is_int(refused, -E2BIG, "large answers with a task update are refused");
+	is_int(written, 0, "large answers are never printed");
 	json_object_put(o);
 	free(long_text);
 	stop();

@@ -81,7 +81,7 @@ TEST(runs_by_id)
 	answer = client_call(
 	    &ada, RUNS, "{\"runIds\":[\"%s\",\"%s\",\"run_none\"]}", id, open);
 	is_str(at(answer, "/result/deleted"), "1",
-	       "as many runs as were deleted are told");
+	       "the number of deleted runs is told");
 	ok(!is_there(&ada, id), "a run that has ended is deleted");
 	ok(is_there(&ada, open), "a run that goes on is kept");
 	is_str(at(answer, "/result/kept/0/runId"), open,

@@ -68,7 +68,7 @@ TEST(changes)
 	row.cancelling = true;
 	write_row();
 	look();
-	is_int(changed, 2, "as is that it is cancelled");
+	is_int(changed, 2, "a cancelled remote run is a change");
 	is_int(over + ours, 0, "neither is its end");
 	row.status = STORE_CANCELED;
 	write_row();

@@ -138,9 +138,10 @@ TEST(pieces)
 	piece(id, "", "16", "false", "without a limit");
 	piece(id, ",\"offset\":16", "3", "true", "at the end");
 	piece(id, ",\"offset\":19", "0", "true", "behind the last byte");
-	piece(id, ",\"offset\":2,\"limit\":5", "5", "false", "with a limit");
+	piece(id, ",\"offset\":2,\"limit\":5", "5", "false",
+	      "a piece with a limit");
 	piece(id, ",\"offset\":3,\"limit\":16", "16", "true",
-	      "with the largest limit");
+	      "a piece with the largest limit");
 	is_str(at(get(&ada, id, ",\"offset\":16"),
 		  "/result/structuredContent/data"),
 	       "WFla", "a piece has the bytes from its offset on");

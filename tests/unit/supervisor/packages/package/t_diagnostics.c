@@ -95,7 +95,7 @@ static void bounds(void)
 	ok(!f.more, "no further diagnostic is noted at the bound");
 	is_int(diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "warning 000"),
 	       -EINVAL, "a repeated diagnostic is not added");
-	ok(!f.more, "is not another");
+	ok(!f.more, "a repeated diagnostic at the bound is no further one");
 	diagnostics_add(&f, DIAGNOSTIC_WARNING, "a", "", "one more");
 	ok(f.more && f.n == DIAGNOSTICS_MAX,
 	   "a diagnostic beyond the bound is noted");

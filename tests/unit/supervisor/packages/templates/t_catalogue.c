@@ -307,7 +307,8 @@ TEST(kept)
 	is_int((int)keeps(dirs, c), 0,
 	       "a package moved to another folder is not kept");
 	make_package("l/e", "kept_a", "1.0.0");
-	is_int((int)keeps(dirs, c), 1, "unless that is not to be told apart");
+	is_int((int)keeps(dirs, c), 1,
+	       "a package moved within one folder is kept");
 	gone("l/d", "template.json");
 	gone("l/e", "template.json");
 	gone("l/c", "template.json");

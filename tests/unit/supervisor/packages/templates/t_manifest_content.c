@@ -316,7 +316,7 @@ static void files(void)
 	is_str(errmsg,
 	       "template.json#/prompts/0/messages/0/content/resource/file: "
 	       "none: No such file or directory",
-	       "is named too");
+	       "a missing file of a prompt is named");
 
 	snprintf(link, sizeof(link), "%s/a.bin", dir);
 	unlink(link);

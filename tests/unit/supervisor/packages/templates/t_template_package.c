@@ -117,7 +117,7 @@ TEST(lua_packages)
 	}
 	template_unref(t);
 	put_text("main.lua", "");
-	template_unref(loaded("even without a byte of code"));
+	template_unref(loaded("an empty main.lua is loaded"));
 	put_text("main.lua", "\x1bLua\x54");
 	refused(
 	    "template.json#/runtime/entry: main.lua is precompiled Lua, but "

@@ -129,7 +129,7 @@ TEST(room)
 	is_int(rc_of(all, "run_1", &files[0]), 0, "the first is there");
 	is_int(rc_of(all, "run_3", &files[2]), 0, "for both");
 	ok(!artifact_copies_take(all, "run_2", "alice", &files[1]),
-	   "then what is free is free: the other is on its way");
+	   "the second copy is started when the first is done");
 	until(base, &here, 3);
 	is_int(rc_of(all, "run_2", &files[1]), 0, "the second copy is there");
 	room = RESERVE + SIZE - 1;

@@ -22,13 +22,13 @@ static void test_forgotten_first(void)
 	runs_record(it.ctx.runs, r);
 	answered();
 	is_int(it.notices[NOTICE_DURABLE], 1,
-	       "that a run has its row is told to who watches it");
+	       "a watcher is told that a run has a row");
 	ok(run_is_durable(r), "a run that has its row is known as durable");
 	runs_record(it.ctx.runs, r);
 	runs_forget(it.ctx.runs, r);
 	answered();
 	is_int(it.notices[NOTICE_DURABLE], 1,
-	       "unless the run is forgotten by then");
+	       "no watcher is told of a forgotten run's row");
 	end();
 }
 

@@ -107,7 +107,7 @@ static void test_gone_first(void)
 	goes(r, 7);
 	is_int(told(), 0, "a worker may be gone before the row is there");
 	recorded(id);
-	is_int(told(), 1, "then that is awaited");
+	is_int(told(), 1, "the end is told when the row is there");
 	end();
 }
 
@@ -146,7 +146,8 @@ static void test_fails(void)
 	       "a run that may be tried again stays running");
 	r->job.worker = NULL;
 	runs_worker_ended(it.ctx.runs, r, &e);
-	is_str(run_state_name(r->state), "failed", "until its worker is gone");
+	is_str(run_state_name(r->state), "failed",
+	       "a run that may be tried again fails when the worker has gone");
 	recorded(id);
 	end();
 }

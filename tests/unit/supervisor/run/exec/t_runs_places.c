@@ -51,7 +51,7 @@ static void cancel(struct run *r, const char *what)
 	while (thread_pool_jobs(it.ctx.thread_pool) > 0)
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
 	recorded(id);
-	is_int((int)runs_running(it.ctx.runs), 0, "once");
+	is_int((int)runs_running(it.ctx.runs), 0, "a place is given back once");
 }
 
 static void ends_with(struct run *r, const char *output)
@@ -113,7 +113,7 @@ TEST(being_read)
 	ends_with(r, "[1, 2, 3]");
 	while (r->job.reading == NULL)
 		event_base_loop(it.ctx.base, EVLOOP_ONCE);
-	ok(it.ctx.runs->trees.held > 0, "then it is read, and counted");
+	ok(it.ctx.runs->trees.held > 0, "a waiting result is read and counted");
 	cancel(r, "meanwhile its run");
 	is_int((long long)it.ctx.runs->trees.held, 0,
 	       "nothing is counted of a cancelled run's result");
@@ -149,7 +149,7 @@ TEST(read_in_turn)
 	recorded(id);
 	recorded(gone);
 	is_int((long long)it.ctx.runs->trees.held, 0,
-	       "until it is recorded, and then nothing is counted");
+	       "nothing is counted of a recorded result");
 	it.config.server_memory = 0;
 	end_with_threads();
 }

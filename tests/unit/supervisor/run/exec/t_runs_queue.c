@@ -78,7 +78,7 @@ TEST(found)
 	   "one in the queue of all is");
 	r->remote.cancel = true;
 	ok(runs_find(runs(), alice(), r->id) == NULL,
-	   "unless it is to end there");
+	   "a run of the common queue that is to be cancelled is not found");
 	r->remote.cancel = false;
 	r->remote.place = RUN_HERE;
 	ok(runs_working(runs(), r->id) == NULL, "what waits has no worker");
@@ -137,13 +137,15 @@ TEST(weight)
 	is_int(lane->queued_bytes, 2, "what waits counts with its inputs");
 	sched_remove(&runs()->sched, &r->job.queued);
 	runs_enqueue_aside(runs(), r);
-	is_int(lane->queued_bytes, 2, "so does what waits aside");
+	is_int(lane->queued_bytes, 2,
+	       "inputs of a run that waits aside are counted");
 	is_int((int64_t)lane->aside, 1,
 	       "a run that waits aside is counted in the lane");
 	is_int((int64_t)runs_queued(runs()), 1,
 	       "a run that waits aside counts as queued");
 	sched_remove(&runs()->sched, &r->job.queued);
-	is_int(alice()->memory.held, 0, "until it is gone");
+	is_int(alice()->memory.held, 0,
+	       "memory of a removed run is given back");
 	runs_await_place(runs(), r);
 	is_int(lane->queued_bytes, 0, "who has a worker already has no inputs");
 	runs_await_place(runs(), r);
@@ -166,7 +168,8 @@ TEST(places)
 	it.config.max_concurrent_runs = 1;
 	ok(!runs_has_place(runs(), other), "where one may it has none");
 	sched_over(&runs()->sched, &r->requestor->lane);
-	ok(runs_has_place(runs(), other), "until that is over");
+	ok(runs_has_place(runs(), other),
+	   "a run has a place when another has ended");
 	it.config.max_concurrent_runs = 0;
 	ok(!runs_has_place(runs(), other), "where none may it has none either");
 	ok(runs_next(runs()) == NULL,
@@ -188,7 +191,8 @@ TEST(row)
 	runs_record(runs(), r);
 	answered();
 	ok(run_is_durable(r), "a run that is recorded lasts");
-	is_int(it.notices[NOTICE_DURABLE], 1, "as is told");
+	is_int(it.notices[NOTICE_DURABLE], 1,
+	       "the watcher of a recorded run is told");
 	is_int(r->kept.bytes, 7, "a recorded run's row has the inputs");
 	is_str(r->idem.key, "key", "a recorded run keeps the key");
 	end();
@@ -227,7 +231,8 @@ TEST(not_started)
 		sched_start(&runs()->sched, &r->job.queued);
 	}
 	is_int(n, 19, "a worker that is not to be had is asked for 20 times");
-	is_str(r->error.code, "WORKER_CRASHED", "then the run fails");
+	is_str(r->error.code, "WORKER_CRASHED",
+	       "a run without a worker fails after 20 tries");
 	ok(strstr(r->error.message, strerror(EAGAIN)) != NULL,
 	   "a run without a worker fails with the reason");
 	is_gone(r);
@@ -264,7 +269,7 @@ TEST(not_started)
 	run_set_error(r, "PERMISSION_NOT_ALLOWED", NULL, "no");
 	runs_not_started(runs(), r, -EAGAIN);
 	is_str(r->error.code, "PERMISSION_NOT_ALLOWED",
-	       "as does what has failed already, by what it failed");
+	       "a run that has failed before keeps the error");
 	is_gone(r);
 	end();
 }
@@ -293,7 +298,8 @@ TEST(given_up)
 	runs_give_up(runs(), r);
 	is_str(run_state_name(r->state), "failed",
 	       "a run that only this server has is given up");
-	is_str(r->error.code, "RUN_INTERRUPTED", "is interrupted");
+	is_str(r->error.code, "RUN_INTERRUPTED",
+	       "a run that was given up is RUN_INTERRUPTED");
 	is_int(it.notices[NOTICE_ENDED], 1,
 	       "the caller of a run that was given up is told");
 	is_gone(r);
@@ -321,7 +327,7 @@ TEST(left)
 	r->record.revived = true;
 	runs_interrupt(runs(), true);
 	is_str(run_state_name(r->state), "queued",
-	       "so is what was taken over, whatever else ends");
+	       "a revived run that begins waits again");
 	r->record.revived = false;
 	runs_interrupt(runs(), true);
 	is_str(r->error.code, "RUN_INTERRUPTED", "where all ends it ends");
@@ -362,7 +368,7 @@ TEST(not_begun)
 	       "one whose row says just now that it runs waits again");
 	ok(!r->job.beginning && r->started_ms == 0 &&
 	       r->attempts.started_ms == 0,
-	   "as if it had never begun");
+	   "a run that waits again has no time of start");
 	is_int((int64_t)runs_running(runs()), 0, "without a place");
 	is_int((int64_t)alice()->lane.aside, 1,
 	       "an interrupted run waits aside");
@@ -379,9 +385,12 @@ TEST(cancelled)
 	begin();
 	r = watched();
 	is_int(runs_cancel(runs(), r), 0, "a run that waits is cancelled");
-	is_str(run_state_name(r->state), "canceled", "at once");
-	is_str(r->error.code, "RUN_CANCELED", "as its error says");
-	is_int(runs_cancel(runs(), r), -EALREADY, "once");
+	is_str(run_state_name(r->state), "canceled",
+	       "a cancelled waiting run is canceled at once");
+	is_str(r->error.code, "RUN_CANCELED",
+	       "the error of a cancelled run is RUN_CANCELED");
+	is_int(runs_cancel(runs(), r), -EALREADY,
+	       "a canceled run cannot be cancelled");
 	is_gone(r);
 	end();
 

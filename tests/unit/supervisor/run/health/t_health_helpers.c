@@ -23,7 +23,7 @@ int main(void)
 	is_str(health_descriptors(NULL, &v),
 	       "the server has no file descriptor left (LimitNOFILE)",
 	       "none is left");
-	is_int(v, HEALTH_FAILED, "so no run is started");
+	is_int(v, HEALTH_FAILED, "no run is started without a descriptor");
 	setrlimit(RLIMIT_NOFILE, &was);
 	ok(health_descriptors(NULL, &v) == NULL, "one is left again");
 	return tap_done();

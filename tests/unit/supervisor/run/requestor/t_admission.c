@@ -86,7 +86,8 @@ TEST(queue)
 	is_int(fill(requestors_of_uid(&all, 5), true, 1000), 1, "to the last");
 	is_int(a->refused, 1, "who was refused is counted");
 	ask.config = config;
-	ok(!admission_check_run(&ask, d, &r), "then all is full");
+	ok(!admission_check_run(&ask, d, &r),
+	   "the queue is full for a third requestor");
 	refused(&r, "QUEUE_FULL", "max_queued_runs", "a full queue");
 	tool_error_fini(&r);
 	ask.starts = true;
@@ -160,7 +161,9 @@ TEST(silence)
 
 		ok(idle != NULL && strstr(idle, "QUEUE_FULL") != NULL,
 		   "a full queue of %s", all_cases[i].what);
-		is_str(busy, idle, "  is refused in the same words");
+		is_str(
+		    busy, idle,
+		    "a full queue is refused in the same words to a busy requestor");
 		free(idle);
 		free(busy);
 	}

@@ -67,7 +67,7 @@ TEST(owe)
 	is_int(quota_owe(&q, 10000, 2000, START), 200,
 	       "the waits of what is owed add up");
 	is_int(quota_owe(&q, 10000, 2000, START + 400), 0,
-	       "until it has passed");
+	       "nobody waits when the owed time has passed");
 }
 
 TEST(hour)

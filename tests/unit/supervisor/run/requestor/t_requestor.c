@@ -48,7 +48,8 @@ TEST(names)
 	configure("");
 	q = requestors_of_uid(&all, 7);
 	is_str(q->name, "uid:7", "a user without a section");
-	ok(requestors_of_uid(&all, 7) == q, "is the same each time");
+	ok(requestors_of_uid(&all, 7) == q,
+	   "a user without a section is the same requestor again");
 	ok(requestors_find(&all, "uid:7") == q,
 	   "a user without a section is found by the name of the uid");
 	is_str(name_of(of_token("secret-a")), NULL, "no token is known");
@@ -93,7 +94,7 @@ TEST(tokens)
 	is_int(guessed, 0,
 	       "a guess with a digest of the same first byte is no token");
 	is_str(name_of(requestors_anonymous(&all)), NULL,
-	       "with a token configured nobody may come without");
+	       "nobody may come without a token when one is configured");
 	ok(requestor_trust(a, TRUST_REMOTE) == TRUST_LOCAL,
 	   "a section's trust_level counts");
 	ok(requestor_trust(b, TRUST_REMOTE) == TRUST_REMOTE &&
@@ -112,7 +113,7 @@ TEST(reload)
 		      "weight = 4\nrate_per_second = 1\n"),
 	   "limits alone change nothing that is seen");
 	ok(of_token("secret-a") == a, "who stays is the same");
-	is_int(a->lane.max_running, 3, "with the new limits");
+	is_int(a->lane.max_running, 3, "a reload sets the new number of runs");
 	is_int(a->lane.weight, 4, "all of them");
 	is_int(a->lookups_failed, 1,
 	       "a reload keeps the counts of a requestor");
@@ -128,7 +129,7 @@ TEST(reload)
 		     "templates = echo\n"),
 	   "what is seen has changed");
 	is_str(name_of(of_token("secret-a")), NULL, "a token is replaced");
-	ok(of_token("secret-b") == a, "by another");
+	ok(of_token("secret-b") == a, "the new token has the same requestor");
 	configure("[requestor \"b\"]\nuid = 8\n");
 	ok(!requestor_gone(b) && requestors_of_uid(&all, 8) == b,
 	   "who comes back is who was there");
@@ -162,7 +163,8 @@ TEST(browser_tools)
 	b = requestors_of_uid(&all, 2);
 	c = requestors_of_uid(&all, 3);
 	ok(!requestor_uses(a, "click"), "who has templates has no page");
-	ok(requestor_uses(b, "click"), "unless it is given them");
+	ok(requestor_uses(b, "click"),
+	   "a requestor with listed browser tools has pages");
 	ok(!requestor_uses(c, "click"),
 	   "a requestor without listed tools may use no page tool");
 	ok(requestor_uses(requestors_of_uid(&all, 4), "click"),
@@ -213,7 +215,8 @@ TEST(usage)
 	       "a row written while it is counted counts beside that");
 	requestor_asks_usage(q);
 	requestor_set_usage(q, 50, 600);
-	is_int(requestor_stored(q), 50 + 600, "until the next time");
+	is_int(requestor_stored(q), 50 + 600,
+	       "the sum of the store replaces the own count");
 	requestor_set_usage(q, 80, 8192);
 	requestor_charge(q, 1998);
 	ok(!q->lane.held, "CPU time below the limit");
@@ -221,7 +224,7 @@ TEST(usage)
 	ok(q->lane.held, "at the limit its queue rests");
 	is_int(requestor_cpu_ms(q), 2000, "a begun millisecond counts whole");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
-	ok(!q->lane.held, "until the limit is raised");
+	ok(!q->lane.held, "a requestor is not held when the limit is raised");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 2\n"
 		  "artifact_bytes = 90\nstore_bytes = 24000\n");
 	ok(q->lane.held,
@@ -232,15 +235,15 @@ TEST(usage)
 	   "who has no section any more is held to what it said");
 	ok(requestor_cpu_wait(q) > 0 && requestor_has_room(q, 10) &&
 	       !requestor_has_room(q, 11),
-	   "as to its other limits");
+	   "a requestor without a section keeps the other limits");
 	configure("");
 	ok(q->lane.held && !requestor_has_room(q, 11),
-	   "also after another reload");
+	   "a requestor without a section is held after another reload");
 	ok(requestors_of_uid(&all, 1) != q,
 	   "a requestor without a section is found by no user id");
 	configure("[requestor \"a\"]\nuid = 1\ncpu_seconds_per_hour = 3\n");
 	ok(!q->lane.held && requestor_has_room(q, 11),
-	   "until it has one again");
+	   "a requestor with a section again is not held");
 	requestor_polled(q, &last, 100000);
 	requestor_polled(q, &last, 0);
 	is_int(q->overpolls, 0, "a first look, and one in time");
@@ -264,7 +267,7 @@ TEST(left)
 	memory_give(&q->memory, 11);
 	q->uploads = q->lane.running = 0;
 	is_int((int)(requestors_left(&all) - before), 1,
-	       "also one that was given back too much");
+	       "a counter below zero is reported");
 	memory_add(&q->memory, 1);
 	is_int((int)(requestors_left(&all) - before), 0,
 	       "a counter that was brought back to zero is not reported");

@@ -23,12 +23,14 @@ TEST(shares)
 	ok(!memory_is_over(&a),
 	   "an account with half of all memory is not over the share");
 	is_int(fill(&b), MOST / 4, "the next one a half of what is left");
-	ok(memory_is_over(&a), "then the first has more than it may");
+	ok(memory_is_over(&a),
+	   "the first account is over the share beside a second");
 	ok(memory_room(&a) == 0 && !memory_take(&a, 1),
 	   "the account over the share is refused");
 	is_int(a.held, MOST / 2, "a refused claim counts for nothing");
 	memory_give(&a, 150);
-	ok(!memory_take(&a, 1), "until it has let enough go");
+	ok(!memory_take(&a, 1),
+	   "an account over the share is refused before enough was given back");
 	memory_give(&a, 1);
 	ok(memory_take(&a, 1) && memory_take(&b, 100),
 	   "both accounts have room when enough was given back");
@@ -40,8 +42,9 @@ TEST(at_once)
 {
 	ok(!memory_take(&a, MOST + 1), "more than there is at all is refused");
 	ok(memory_take(&a, MOST), "all at once is not, where nobody has any");
-	ok(memory_is_full(&b), "then there is no room for anybody");
-	ok(!memory_take(&b, 1), "so the next is refused");
+	ok(memory_is_full(&b), "memory is full when one account has all");
+	ok(!memory_take(&b, 1),
+	   "another account is refused when memory is full");
 	is_int((long long)b.refused, 2, "a refusal is counted");
 	memory_change(&a, MOST, 10);
 	is_int(all.held, 10, "what became less is counted as that");

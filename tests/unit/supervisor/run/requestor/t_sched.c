@@ -79,7 +79,8 @@ TEST(order)
 	ok(sched_next(&sched) == first, "a lane is first in, first out");
 	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
 	sched_start(&sched, first);
-	ok(sched_next(&sched) == second, "then the second");
+	ok(sched_next(&sched) == second,
+	   "the second item is next when the first has started");
 	is_int(sched.queued, 1, "one waits");
 	is_int(sched.running, 1, "one runs");
 	is_int(a.queued, 1, "of that lane, too");
@@ -151,7 +152,8 @@ TEST(remove)
 	ok(sched_next(&sched) == one, "the first stays the first");
 	sched_start(&sched, one);
 	is_str(turns(1), "b", "the other's turn");
-	ok(sched_next(&sched) == three, "then comes the third");
+	ok(sched_next(&sched) == three,
+	   "the third item is next after a removed one");
 	sched_remove(&sched, three);
 	is_str(turns(1), "-", "the last one removed: nobody waits");
 	is_int(sched.queued_bytes, 0, "an empty queue has no bytes");
@@ -173,13 +175,15 @@ TEST(kinds)
 	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
 	sched_start(&sched, one);
 	ok(sched_next(&sched) == NULL, "nobody else may start");
-	ok(sched_is_clear(&sched, &b, 0), "so who comes now is next");
+	ok(sched_is_clear(&sched, &b, 0),
+	   "the way is clear when the waiting kind has started");
 	ok(!sched_is_clear(&sched, &b, 1), "the way is clear for another kind");
 	sched_put_back(&sched, &a, one);
 	sched.waits = 1u << 0;
 	ok(sched_next(&sched) == other, "another kind is not held up");
 	sched.waits = 0;
-	ok(sched_next(&sched) == one, "then the order is as it was");
+	ok(sched_next(&sched) == one,
+	   "the order is as before when no kind waits");
 }
 
 TEST(limit)
@@ -190,7 +194,7 @@ TEST(limit)
 	put_n(&b, 3);
 	ok(start() == 'a' && start() == 'b' && start() == 'b' && start() == 'b',
 	   "who is at its limit is passed over");
-	ok(start() == '-', "though it has items");
+	ok(start() == '-', "a lane at the limit has no turn though items wait");
 	ok(!sched_is_clear(&sched, &a, 0), "one more of it would wait");
 	ok(sched_is_clear(&sched, &c, 0), "the way is clear for another lane");
 	sched_over(&sched, &a);
@@ -210,7 +214,7 @@ TEST(held)
 	ok(!sched_is_clear(&sched, &a, 0),
 	   "the way is not clear for a held lane");
 	a.held = false;
-	ok(start() == 'a', "until it is let go");
+	ok(start() == 'a', "a lane that is held no more has the turn");
 }
 
 TEST(put_back)
@@ -276,7 +280,7 @@ TEST(put_back_weighed)
 	sched_start(&sched, item);
 	sched_put_back(&sched, &a, item);
 	is_str(turns(6), "aabaab",
-	       "with a weight it keeps all turns of its round");
+	       "a lane with a weight keeps the turns of the round");
 	is_str(turns(1), "a", "in mid-round");
 	item = sched_next(&sched);
 	sched_start(&sched, item);
@@ -297,9 +301,9 @@ TEST(shared)
 		start();
 	is_int(a.running, 4, "of five places one lane leaves one to another");
 	ok(start() == '-' && !sched_is_clear(&sched, &a, 0),
-	   "though it has items, and nobody else may start");
+	   "the fifth place is for nobody but the lane without places");
 	b.held = false;
-	ok(start() == 'b', "that one takes it");
+	ok(start() == 'b', "the lane without places takes the fifth");
 	sched_over(&sched, &a);
 	ok(start() == 'b',
 	   "a lane below the fair part takes the next free place");

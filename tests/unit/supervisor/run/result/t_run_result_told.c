@@ -212,7 +212,7 @@ static void test_missing(void)
 	       strstr(said, "- f10") == NULL,
 	   "what is not kept is named, and why");
 	ok(strstr(said, "\n- and 6 more") != NULL,
-	   "  with all of those that have no line");
+	   "lost artifacts without a line are counted");
 	json_object_put(r);
 	free(members);
 	free(some);
@@ -229,7 +229,8 @@ static void test_artifacts(void)
 	    made(STORE_TASK_OUTPUT, STORE_SUCCEEDED, 0, MAX, members);
 
 	is_int(json_object_array_length(json_member(r, "content")),
-	       1 + RUN_RESULT_LINKS + 1, "so many artifacts are linked to");
+	       1 + RUN_RESULT_LINKS + 1,
+	       "a bounded number of artifacts is linked to");
 	ok(strncmp(text_of(r, 1 + RUN_RESULT_LINKS), "3 more artifacts ", 17) ==
 	       0,
 	   "artifacts without a link are counted");

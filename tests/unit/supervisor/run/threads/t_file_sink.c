@@ -160,7 +160,8 @@ TEST(whole)
 	is_int(file_sink_finish(s), 0, "the end of a file is taken");
 	until(&v.dones);
 	is_int(v.rc, 0, "a file of three blocks is written");
-	is_int(size_of(v.path), 5 * MIB / 2, "with all bytes");
+	is_int(size_of(v.path), 5 * MIB / 2,
+	       "a written file has the expected size");
 	is_str(
 	    v.sha256,
 	    "b19fda75b6c96f0cd6a27a6c371352dbe76e5a5f4ac1a10fb1352df725eb04be",
@@ -191,7 +192,7 @@ TEST(empty)
 	is_str(
 	    v.sha256,
 	    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-	    "with the digest of nothing");
+	    "an empty file has the digest of nothing");
 	file_sink_remove(pool, NULL, v.path, NULL, NULL);
 	file_sink_free(s, NULL, NULL);
 	end();
@@ -212,20 +213,21 @@ TEST(room)
 	       "but what"
 	       " may come at once");
 	ok(file_sink_wants(s), "a sink with less than a block wants more");
-	is_int(file_sink_wrote(s, 1), 0, "then a byte");
+	is_int(file_sink_wrote(s, 1), 0, "a byte fills the block");
 	ok(file_sink_wants(s), "goes to a thread, and there is another block");
 	(void)file_sink_room(s, &room);
 	is_int((int64_t)room, MIB, "an empty one");
 	is_int(file_sink_wrote(s, (size_t)MIB), 0, "when it is full, too");
 	ok(!file_sink_wants(s), "no more is wanted");
 	until(&v.rooms);
-	is_int(v.rooms, 1, "until it is told that there is room");
+	is_int(v.rooms, 1, "the sink tells that there is room");
 	ok(file_sink_wants(s), "a sink with a written block wants more");
 	file_sink_free(s, on_gone, &v);
 	settle();
 	is_int(v.gone, 1, "one that nobody wants goes");
 	is_int(v.dones, 0, "a freed sink tells no end");
-	is_int((int64_t)files_in_tmp(), 0, "with its file");
+	is_int((int64_t)files_in_tmp(), 0,
+	       "the file of an unwanted sink is removed");
 	end();
 }
 
@@ -246,7 +248,7 @@ TEST(small)
 	is_int(file_sink_wrote(s, 100000 - 65536), 0, "the rest");
 	file_sink_finish(s);
 	until(&v.dones);
-	is_int(size_of(v.path), 100000, "are its file");
+	is_int(size_of(v.path), 100000, "the parts make the whole file");
 	file_sink_remove(pool, NULL, v.path, NULL, NULL);
 	file_sink_free(s, NULL, NULL);
 	end();
@@ -261,7 +263,8 @@ TEST(begun)
 	s = sink(FILE_SINK_UNKNOWN, &v);
 	is_int(file_sink_begin(s), 0, "one that is begun");
 	settle();
-	is_int((int64_t)files_in_tmp(), 1, "has a file before it has bytes");
+	is_int((int64_t)files_in_tmp(), 1,
+	       "a begun sink has a file before the bytes");
 	is_int(v.dones, 0, "a begun sink has told nothing");
 	file_sink_free(s, on_gone, &v);
 	is_int(v.gone, 0, "a begun sink goes on a thread");
@@ -326,8 +329,8 @@ TEST(stopped)
 	settle();
 	file_sink_free(s, on_gone, &v);
 	thread_pool_free(pool);
-	is_int(v.gone, 1, "with the server what was to go goes at once");
-	is_int((int64_t)files_in_tmp(), 0, "with its file");
+	is_int(v.gone, 1, "a file to be removed is removed with the server");
+	is_int((int64_t)files_in_tmp(), 0, "no file is left with the server");
 	pool = thread_pool_new(base, 1);
 	free(tmp);
 	end();

@@ -150,7 +150,8 @@ TEST(many)
 	values_max = 3;
 	read_one("[1,2]", false);
 	settle();
-	ok(got.fault == NULL && got.tree != NULL, "as many values as allowed");
+	ok(got.fault == NULL && got.tree != NULL,
+	   "as many values as allowed are taken");
 	json_object_put(got.tree);
 	free(got.text);
 	read_one("[1,2,3]", false);

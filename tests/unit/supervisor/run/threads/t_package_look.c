@@ -81,7 +81,7 @@ TEST(seen)
 	p = ask();
 	package_look_forget(p);
 	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_int(told, 0, "unless it is forgotten");
+	is_int(told, 0, "a forgotten look is told to nobody");
 	t->looked.changed = false;
 	is_int((int)t->users, (int)users,
 	       "no look at a package keeps a reference to the template");

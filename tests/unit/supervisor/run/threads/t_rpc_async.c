@@ -147,7 +147,8 @@ TEST(broken)
 	take("{\"a\":\"$\"");
 	wait_for(1);
 	is_int(got[0].kind, RPC_BROKEN, "what is no message is told as such");
-	is_int(got[0].code, RPC_PARSE_ERROR, "with its code");
+	is_int(got[0].code, RPC_PARSE_ERROR,
+	       "a broken message has the code of a parse error");
 	end();
 
 	begin();
@@ -179,7 +180,8 @@ TEST(cancel)
 	take("{\"a\":\"$\"}");
 	take("{\"b\":\"$\"}");
 	thread_pool_free(thread_pool);
-	is_int((long long)n_got, 0, "likewise when the server ends");
+	is_int((long long)n_got, 0,
+	       "a message parsed at the server's end is told to nobody");
 	thread_pool = thread_pool_new(base, 1);
 	end();
 }
@@ -264,7 +266,8 @@ TEST(inputs_without_room)
 	settle();
 	is_int(m->kind, RPC_REQUEST,
 	       "a message with room for its tree is read");
-	ok(m->inputs == NULL, "…without a copy of its inputs");
+	ok(m->inputs == NULL,
+	   "a message with room for the tree has no copy of the inputs");
 	is_int((int64_t)q->memory.refused, 0,
 	       "a message with room for the tree counts as no refusal");
 	rpc_async_free(thread_pool, q, m);

@@ -166,10 +166,10 @@ TEST(one)
 	is_int(x.dones, 0, "a job that was done is told only by the loop");
 	wait_drops(&x, 1);
 	is_int(x.works, 1, "a job is done once");
-	is_int(x.dones, 1, "that is told once");
+	is_int(x.dones, 1, "the end of a job is told once");
 	is_int(x.drops, 1, "a job's argument is given back once");
-	ok(!x.end.overdue, "in time");
-	is_int(jobs_now(), 0, "then there is none");
+	ok(!x.end.overdue, "a short job is not overdue");
+	is_int(jobs_now(), 0, "no job is left");
 	x.then_again = true;
 	submit(a, &x);
 	wait_drops(&x, 3);
@@ -254,7 +254,7 @@ TEST(bound)
 	ok(more.handle == NULL, "one more is not");
 	ok(other.handle != NULL, "another's is");
 	thread_pool_stats(o, &n);
-	is_int(n.full, 1, "that is counted");
+	is_int(n.full, 1, "the refusal for a full queue is counted");
 	is_int(n.jobs, THREAD_POOL_JOBS_MAX + 1, "waiting jobs are counted");
 	thread_pool_cancel(x[1].handle);
 	submit(a, &more);
@@ -354,7 +354,8 @@ TEST(deadline)
 	       "another requestor is not charged for the job");
 	thread_pool_stats(o, &n);
 	is_int(n.overdue, 1, "an overdue job is counted");
-	ok(n.cpu_us >= DEADLINE_MS * 1000, "with its time");
+	ok(n.cpu_us >= DEADLINE_MS * 1000,
+	   "the CPU time of an overdue job is counted");
 	submit_as(NULL, &x, &brief);
 	wait_drops(&x, 2);
 	is_int(x.dones, 2, "the server's own has a deadline, too");
@@ -392,7 +393,7 @@ TEST(cancel)
 	is_int(told.dones, 1, "of two that are over the first is told");
 	is_int(over.dones, 0,
 	       "a job cancelled by the first one's end is not told");
-	is_int(over.works, 1, "though it was done");
+	is_int(over.works, 1, "a job cancelled after the work was done");
 	is_int(jobs_now(), 0, "none is left");
 	end();
 }

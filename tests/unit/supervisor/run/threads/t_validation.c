@@ -131,7 +131,7 @@ TEST(dear)
 	ok(told.tree == v, "  the value comes back");
 	ok(told.c.budget.used > SCHEMA_STEPS_INLINE + 200000,
 	   "  by one budget: %llu", (unsigned long long)told.c.budget.used);
-	ok(requestor_cpu_ms(&q) > 0, "  that is charged");
+	ok(requestor_cpu_ms(&q) > 0, "the requestor is charged for the check");
 	json_object_put(told.tree);
 	thread_pool_free(o);
 }

@@ -215,7 +215,8 @@ TEST(deaths)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	workers(SIGKILL);
 	until("replaced", 3);
-	is_int((int)sum("replaced"), 3, "those that die while they wait are");
+	is_int((int)sum("replaced"), 3,
+	       "workers that die while waiting are replaced");
 	until("waiting", 2);
 	ok(take_alive(2000) != NULL, "new workers replace dead ones");
 	workers(SIGKILL);
@@ -323,7 +324,9 @@ TEST(in_a_row)
 	       "programs that fail four times, run, and fail again are "
 	       "started ahead");
 	warm_was_unfit(ctx.warm, &b, "the worker died");
-	is_int((int)k.want, 0, "those that fail five times in a row are not");
+	is_int(
+	    (int)k.want, 0,
+	    "programs that fail five times in a row are started ahead no more");
 	TAILQ_REMOVE(&ctx.warm->kept, &k, link);
 }
 

@@ -101,7 +101,7 @@ TEST(memory)
 	is_int(other->n, 1, "from who has less");
 	is_int((int64_t)warm_share_room(other), 20 * (int64_t)MIB,
 	       "a kind with less may have a second worker");
-	is_int(first->n + second->n, 3, "as long as the others have as much");
+	is_int(first->n + second->n, 3, "the other kinds keep as many workers");
 	wait_for(other, 14 * MIB, true);
 	is_int((int64_t)warm_share_room(other), 0,
 	       "a kind that has as much as others gets no more");
@@ -130,11 +130,11 @@ TEST(places)
 	ok(warm_share_last(m, RUNTIME_PROGRAM, &cyd) == adas,
 	   "who has the most places gives one up");
 	ok(warm_share_last(m, RUNTIME_PROGRAM, &ada) == adas,
-	   "also for one more of its own");
+	   "a requestor with most places gives one up for the own kind");
 	add(m, &bob, 0);
 	ok(warm_share_last(m, RUNTIME_PROGRAM, &bob) == oldest,
 	   "of those that have as many, who is to have one more");
 	ok(warm_share_last(m, RUNTIME_LUA, &ada) == NULL,
-	   "those of another kind are no matter");
+	   "a worker of another kind is not given up");
 	end(m);
 }

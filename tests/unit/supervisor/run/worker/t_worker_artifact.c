@@ -71,7 +71,7 @@ TEST(counts)
 	artifact("x");
 	artifact("");
 	is_str(noted(), "{a 1}(0 ok art_1){a 0}(0 ok art_1)",
-	       "as many artifacts as maxArtifacts says are taken");
+	       "maxArtifacts artifacts are taken");
 	artifact("x");
 	ok(strstr(
 	       it.line,
@@ -79,7 +79,7 @@ TEST(counts)
 	       "may: 3, of 2 allowed;") == it.line,
 	   "one more is refused, with the figures");
 	limit = json_member_str(it.w->tool_error.details, "limit");
-	is_str(limit, "artifacts", "by the limit's name");
+	is_str(limit, "artifacts", "the refusal names the limit of artifacts");
 	is_int(it.r->n_artifacts, 2, "a refused artifact is none of the run's");
 	over();
 }
@@ -191,7 +191,8 @@ TEST(claims)
 	       "what is refused is missing");
 	is_int(lost(MSG_LOST_REFUSED, false), 0,
 	       "a refused artifact may be told to be lost");
-	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO, "once");
+	is_int(lost(MSG_LOST_REFUSED, false), -EPROTO,
+	       "a refused artifact is told to be lost once");
 	over();
 	start(9, 5);
 	is_int(lost(MSG_LOST_LIMIT, true), 0, "what was too large to be sent");
@@ -201,9 +202,10 @@ TEST(claims)
 	    "allowed; who can raise that is the template's author: "
 	    "limits.maxArtifactBytes, up to the server's max_artifact_bytes, "
 	    "or the operator: max_artifact_bytes in [template \"t\"]",
-	    "is told in our words");
+	    "the message on a large artifact is the server's");
 	is_int(lost(MSG_LOST_UNFIT, false), 0, "a file that cannot be one");
-	is_str(missing("message"), "odd", "is told in the worker's");
+	is_str(missing("message"), "odd",
+	       "the message on an unfit artifact is the worker's");
 	over();
 }
 
@@ -219,7 +221,8 @@ TEST(cage_hints)
 	is_str(missing("errorCode"), "STORE_UNAVAILABLE",
 	       "an artifact that cannot be written is the store's failure");
 	is_int(fail("STORE_UNAVAILABLE"), 0, "of which its run may die");
-	is_str(it.r->error.code, "STORE_UNAVAILABLE", "by that code");
+	is_str(it.r->error.code, "STORE_UNAVAILABLE",
+	       "a run that fails by a lost artifact has the code of the store");
 	over();
 }
 

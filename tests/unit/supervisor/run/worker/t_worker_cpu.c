@@ -44,7 +44,7 @@ TEST(children_that_nobody_waits_for)
 	is_int(charged_ms(0, false), 1500,
 	       "the time of awaited children is charged");
 	is_int(charged_ms(1400, false), 1500,
-	       "…also above the figure of the shim");
+	       "awaited children above the shim's figure are charged");
 	is_int(charged_ms(3750, false), 3750,
 	       "a higher figure of the shim is charged");
 	is_int(charged_ms(3750, true), 1500,

@@ -26,7 +26,7 @@ TEST(counts)
 		ask(i, "{}");
 		worker_answer_question(it.r, i, true, bulk, MSG_ANSWER_MAX);
 	}
-	is_int(it.w->asks, 3, "those count whose answer is not sent");
+	is_int(it.w->asks, 3, "questions with unsent answers count");
 	end();
 }
 
@@ -50,7 +50,7 @@ TEST(floods)
 	}
 	ok(rc == -EPROTO && asked > 500 &&
 	       strcmp(it.r->error.code, "PROTOCOL_VIOLATION") == 0,
-	   "so many bytes of questions are a flood");
+	   "many bytes of questions are a flood");
 	end();
 }
 
@@ -149,7 +149,7 @@ TEST(claims_another_run)
 	   "the view of a failed run can be parsed");
 	is_str(json_member_str(
 		   json_member(json_member(view, "error"), "details"), "runId"),
-	       it.r->id, "by its own id");
+	       it.r->id, "the view of a failed run has the own id");
 	json_object_put(view);
 	json_object_put(iso.view);
 	free(text);
@@ -199,7 +199,7 @@ TEST(is_large)
 	drain(&bytes);
 	is_int(it.w->phase, PHASE_TALKING, "the answer on an artifact comes");
 	ok(bytes > MSG_ANSWER_MAX, "after all of the large one");
-	is_int(it.w->asks, 5, "that is outstanding no more");
+	is_int(it.w->asks, 5, "an answered artifact is outstanding no more");
 	is_int(worker_answer_question(it.r, 2, true, bulk, sizeof(bulk)), 0,
 	       "one that is over 4 MiB");
 	noted();

@@ -20,12 +20,12 @@ TEST(asks_and_answers)
 	is_str(noted(), "[2 elicit {}][5 call/t {\"a\":1}]", "others go on");
 	is_int(reply(1, "true"), 0, "one is answered");
 	is_str(noted(), "", "the run awaits another");
-	is_int(reply(1, "true"), -ENOENT, "once");
+	is_int(reply(1, "true"), -ENOENT, "a question is answered once");
 	is_int(reply(3, "true"), -ENOENT,
 	       "an answer to a question that was not asked is refused");
 	is_int(worker_fail_question(it.r, 2, "INPUT_TIMEOUT", "late"), 0,
 	       "a question may fail");
-	is_str(noted(), "<running>", "then it goes on, whatever is called");
+	is_str(noted(), "<running>", "the run goes on beside a call");
 	is_int(reply(5, "[]"), 0, "a call beside questions has an answer");
 	for (int i = 0; i < 4; i++)
 		read_one();
@@ -102,7 +102,7 @@ TEST(shows)
 	is_str(json_object_get_string(json_member(v, "status")), "running",
 	       "a run that awaits input is shown as running");
 	ok(json_object_get_boolean(json_member(v, "awaitingInput")),
-	   "with a word on what it waits for");
+	   "the view of a run says that input is awaited");
 	json_object_put(v);
 	free(text);
 	end();
@@ -119,7 +119,7 @@ TEST(refuses)
 	ok(strstr(it.line, "(1 not {\"code\":\"ELICITATION_NOT_SUPPORTED\"") ==
 		   it.line &&
 	       strstr(it.line, "(2 not {\"code\":\"CALL_NOT_ALLOWED\"") != NULL,
-	   "with nobody to ask each is refused by its own code");
+	   "a question without a client is refused by an own code");
 	noted();
 	it.env.on_ask = refuse_it;
 	ask(3, "{}");
@@ -128,7 +128,7 @@ TEST(refuses)
 	       "<awaiting_input><running>(3 not "
 	       "{\"code\":\"ELICITATION_NOT_SUPPORTED\",\"message\":\"not "
 	       "today\"})",
-	       "so may whoever is asked, at once");
+	       "a question may be refused at once");
 	end();
 }
 
@@ -163,7 +163,7 @@ TEST(is_dropped)
 	call(2, "{}");
 	noted();
 	is_int(drop(1), 0, "a question can be withdrawn");
-	is_int(reply(1, "1"), -ENOENT, "then it has no answer");
+	is_int(reply(1, "1"), -ENOENT, "a withdrawn question takes no answer");
 	read_one();
 	is_str(noted(),
 	       "[drop 1]<running>(1 not {\"code\":\"DROPPED\",\"message\":\"it "
@@ -181,7 +181,7 @@ TEST(is_dropped)
 	it.env.on_drop = NULL;
 	run_apply(it.r, EV_CANCEL);
 	call(1, "{}");
-	is_int(drop(1), 0, "so it is when nobody is there to be asked");
+	is_int(drop(1), 0, "a call of a cancelled run can be withdrawn");
 	end();
 }
 
@@ -206,7 +206,8 @@ TEST(ends)
 	begin();
 	ask(1, "{}");
 	hear(&fail);
-	is_int(it.r->state, RUN_RUNNING, "so it is with a failure");
+	is_int(it.r->state, RUN_RUNNING,
+	       "a run with a failure and open questions is running");
 	is_int(run_apply(it.r, EV_FAIL), 0,
 	       "a run with open questions may fail");
 	end();
@@ -250,7 +251,7 @@ TEST(is_counted)
 	reply(1, "true");
 	is_int(held(), 0, "an answer that was read is not");
 	hear_many(4, MSG_ASK_VALUES_MAX);
-	is_int(held(), one, "then there is room again");
+	is_int(held(), one, "a question has room after the answer");
 	drop(4);
 	is_int(held(), 0, "a withdrawn question is charged no more");
 	hear(&part);

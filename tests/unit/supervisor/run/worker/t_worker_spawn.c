@@ -220,11 +220,13 @@ static void test_leaves(void)
 	    end_of(give_and_end), -1,
 	    "a run that is over by its result is not over again by its exit");
 	is_int(left.leavings, 1, "the end of a run by the result is told once");
-	ok(left.alive && left.was_told, "…while its worker lived…");
+	ok(left.alive && left.was_told,
+	   "the end by the result is told while the worker lives");
 	ok(left.said_ms == SAID_MS && left.said_kb == SAID_KB,
-	   "…with what that said of itself");
+	   "the end by the result has the worker's figures");
 	is_int(left.gones, 1, "the end of a worker is told once");
-	ok(left.gone_kb > SAID_KB, "with what the kernel says");
+	ok(left.gone_kb > SAID_KB,
+	   "the end of the worker has the kernel's figures");
 
 	left.takes_early = false;
 	is_int(end_of(give_and_end), SIGKILL,
@@ -261,8 +263,9 @@ int main(int argc, char **argv)
 	while (reports == 0)
 		event_base_loop(base, EVLOOP_ONCE);
 	is_int(end_of(cancel), SIGTERM,
-	       "is asked to end as soon as it is there");
-	is_int(end_of(offend), SIGKILL, "is killed then");
+	       "a cancelled worker is asked to end when there");
+	is_int(end_of(offend), SIGKILL,
+	       "an offending worker is killed when there");
 	test_leaves();
 	spawner_stop(spawner);
 	spawner_free(spawner);

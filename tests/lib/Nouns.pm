@@ -104,9 +104,10 @@ sub faults {
 	return @faults;
 }
 
-# A string at the end of a call which continues the name of the test before: with "and" or
-# a pronoun at the beginning, after blanks or dots.
-my $CONTINUED = qr/[(,]\s*(["'])((?:\s|\.\.\.|\xe2\x80\xa6)*(?:and|but|or|nor|it|its|they|them|their|which|whose|whom)\b(?:(?!\1)[^\\\n]|\\.)*)\1\)/;
+# A string at the end of a call which continues the name of the test before: with a word such
+# as "and", "also" or a pronoun at the beginning, after blanks or dots, or with anything after dots.
+my $CONTINUES = qr/and|but|or|nor|also|so|until|unless|with|likewise|though|it|its|they|them|their|which|whose|whom/;
+my $CONTINUED = qr/[(,]\s*(["'])(\s*(?:(?:\.\.\.|\xe2\x80\xa6)|(?:$CONTINUES)\b)(?:(?!\1)[^\\\n]|\\.)*)\1\)/;
 
 # The names of tests in TEXT which continue the name before, so that a failure alone says
 # nothing.

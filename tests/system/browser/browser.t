@@ -130,7 +130,7 @@ subtest 'logging in' => sub {
 	go('/login.html');
 	my $info = $me->do('get_page_info', {tabId => $tab});
 	is($info->{page}{type}, 'login', 'a login page is known as one');
-	is((grep { $_->{type} eq 'password' } @{$info->{elements}}), 1, 'so is its password field');
+	is((grep { $_->{type} eq 'password' } @{$info->{elements}}), 1, 'a login page has the password field');
 	$me->do('type_text', {tabId => $tab, element => element('user name')->{id}, text => 'ada'});
 	$me->do('type_text', {tabId => $tab, element => element('password')->{id}, text => 'secret'});
 	unlike(json_of($me->do('get_page_info', {tabId => $tab})), qr/secret/, 'a password is not told');
@@ -157,7 +157,7 @@ subtest 'what changed, but shows nowhere' => sub {
 	go('/cookies');
 	my $after = $look->();
 	is($after->{cookieChanges}, $before->{cookieChanges} + 1, 'one more');
-	is($after->{statusCode}, 200, 'with another document');
+	is($after->{statusCode}, 200, 'a second cookie comes with another document');
 	go('/cookies');
 	is($look->()->{cookieChanges}, $after->{cookieChanges}, 'one that is set again as it was');
 	unlike(json_of($after), qr/seen/, 'what they are is not told');
@@ -231,7 +231,7 @@ subtest 'a page that does not answer' => sub {
 	$me->do('click', {tabId => $tab, selector => '#hang'});
 	is($me->refused('get_page_info', {tabId => $tab}, 500)->{code}, 'NAVIGATION_TIMEOUT', 'one that hangs');
 	$s = $me->do('wait_for_stable', {tabId => $tab, timeoutMs => 300});
-	same_json($s->{stable}, false, 'is not stable');
+	same_json($s->{stable}, false, 'a page that hangs is not stable');
 	same_json(go('/article.html')->{success}, true, 'a page that hangs can be left');
 };
 
@@ -246,7 +246,7 @@ subtest 'many tabs at once' => sub {
 	@seq = map { $run->begin('create_tab', {url => $site->url('/article.html')}) } 1 .. 8;
 	%sessions = map { $broker->wait_for($_)->{body}{sessionId} => 1 } @seq;
 	is(scalar keys %sessions, 1, "a run's in one");
-	is($broker->control('run_ended', {run => 'run_1'})->{closed}, 1, 'that ends with the run');
+	is($broker->control('run_ended', {run => 'run_1'})->{closed}, 1, 'the session of a run ends with the run');
 };
 
 is($broker->stop, 0, 'the broker ends with the supervisor');

@@ -133,7 +133,7 @@ sub view { return $_[0]{result} // {} }
 	is($s->ended($v)->{status}, 'canceled', 'a run that waits for a page can be cancelled');
 	ok(Paddock::until_true("told", sub { told_tool('cancel') }),
 	   'the call of a cancelled run is cancelled');
-	is($s->run_sync('hasty')->{status}, 'failed', 'so it is when a step waits no longer');
+	is($s->run_sync('hasty')->{status}, 'failed', 'the call of a step that waits no longer is cancelled');
 	ok(Paddock::until_true("told", sub { told_tool('cancel') == 2 }),
 	   'without the run\'s end');
 
@@ -163,7 +163,7 @@ sub view { return $_[0]{result} // {} }
 	my $pid = pid($s);
 	$s->kill9;
 	ok(Paddock::until_true("told", sub { !Paddock::alive($pid) }),
-	   'even when that is killed');
+	   'the broker ends with a killed server');
 }
 
 # ---- what clients call ----
@@ -178,7 +178,7 @@ sub view { return $_[0]{result} // {} }
 	is_deeply([grep { !$tool{$_} } @names], [], 'the actions are tools');
 	ok(!$tool{keep_session}, 'keep_session is no tool of clients');
 	ok($tool{screenshot}{annotations}{readOnlyHint} &&
-	   !$tool{click}{annotations}{readOnlyHint}, 'with annotations');
+	   !$tool{click}{annotations}{readOnlyHint}, 'tools of the browser have annotations');
 	is_deeply($tool{navigate}{inputSchema}{required}, ['tabId', 'url'], 'tools of the browser have schemas');
 	my $tab = $s->tool('create_tab')->{view};
 	is_deeply([schema_errors($tool{create_tab}{outputSchema}, $tab)], [],
@@ -236,10 +236,10 @@ sub view { return $_[0]{result} // {} }
 	refused($eve->tool('create_tab'), 'CALL_NOT_ALLOWED',
 		'who may use some templates alone has no browser');
 	is($pages->($eve), 'echo', 'a requestor of listed templates is offered no browser tool');
-	is($pages->($mia), 'create_tab navigate echo visit', 'unless its tools are listed, too');
+	is($pages->($mia), 'create_tab navigate echo visit', 'a requestor is offered listed browser tools');
 	my $tab = $mia->tool('create_tab')->{view}{tabId};
 	is($mia->tool(navigate => {tabId => $tab, url => 'http://a/'})->{view}{page}{title},
-	   'Page of http://a/', 'these it may call');
+	   'Page of http://a/', 'a requestor may call listed browser tools');
 	my $no = $mia->tool(click => {tabId => $tab, selector => 'a'});
 	refused($no, 'CALL_NOT_ALLOWED', 'others not');
 	like($no->{view}{error}, qr/browser_tools in \[requestor "mia"\]/, 'the refusal names browser_tools');
@@ -283,7 +283,7 @@ sub view { return $_[0]{result} // {} }
 	$bob->tool('create_tab');
 	ok($dump->(qr/part=browser status=running starts=1 chromium="Fake\/1" chromium_starts=2 crashes=1 sandboxed=yes sessions=3 tabs=3 calls=0 /),
 	   'of one that runs');
-	ok($dump->(qr/requestor=alice sessions=2 tabs=2$/m), 'with whose sessions they are');
+	ok($dump->(qr/requestor=alice sessions=2 tabs=2$/m), 'USR1 tells how many sessions a requestor has');
 	ok($dump->(qr/requestor=bob sessions=1 tabs=1$/m), 'all of them');
 	my $told = $profile->($alice);
 	is(delete($told->{cage})->{seccomp}, JSON::PP::false, 'one that tells nothing of its cage has none');
@@ -340,7 +340,7 @@ sub view { return $_[0]{result} // {} }
 	is($t->client('bob')->greeted->ended($waits{bob})->{status}, 'succeeded', 'another\'s, too');
 	is_deeply({map { $_->{run} => $_->{trust} } told_tool('navigate')},
 		  {$waits{alice} => 'remote', $waits{bob} => 'local'},
-		  'as trusted as when each was asked for, and no more');
+		  'runs after a restart are trusted as when created');
 	$t->stop;
 }
 

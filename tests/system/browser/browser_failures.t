@@ -37,9 +37,9 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1
 		  ['', 'TPL_HTTP_STATUS', 'EXECUTION_ERROR', 'URL_NOT_ALLOWED', 'TPL_HTTP_STATUS',
 		   '', '', '', ''],
 		  'each says why') || diag(json_of(\@items));
-	is($items[1]{statusCode}, 404, 'by its status, too');
+	is($items[1]{statusCode}, 404, 'a page with an error status has the status');
 	same_json([@{$items[4]}{qw(url statusCode)}], [url('/status/500'), 500],
-		  'also of one that a script leads elsewhere');
+		  'a page that leads elsewhere by a script has url and status');
 	ok(!$items[0]{pageInfo} && $items[0]{content}, 'what is not wanted is left out');
 	is($items[0]{title}, 'How rivers meander', 'in the order of the addresses');
 	is_deeply($v->{result}{summary}, {total => 9, succeeded => 5, failed => 4}, 'counted');
@@ -77,7 +77,7 @@ my $s = Paddock->new(dirs => ["$TOP/etc/templates"], grants => ['hosts=127.0.0.1
 		is(!!$v->{result}{success}, !!$in, "$what: success says whether the run is logged in");
 		my $shot = artifact($s, $v, 'login.png');
 		$in ? is($shot, undef, 'without a picture')
-		    : like($shot, qr/^\x89PNG/, 'with a picture');
+		    : like($shot, qr/^\x89PNG/, 'a run that could not log in leaves a picture');
 	}
 }
 

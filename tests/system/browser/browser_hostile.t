@@ -76,7 +76,7 @@ for (
 
 	is(visit($s, "http://evil/$how"), $code, $about // $how);
 	ok(Paddock::until_true("gone of $how", sub { gone($s) == $n + 1 }),
-		'is noted, and ends the broker');
+		"the log notes the broker's end: $how");
 	works($s, 'the broker after an ended one works');
 }
 
@@ -110,7 +110,7 @@ refused($s->run(visit => {url => 'http://a/'}, sessionId => $session), 'SESSION_
 	'a broker cannot lie about the owner of a session');
 is(gone($s), $n, 'none of which ends it');
 works($s, 'the next call after a lie works');
-cmp_ok(Paddock::rss_kb($pid) - $before, '<', 40_000 * $ROOM, 'of all that nothing is kept');
+cmp_ok(Paddock::rss_kb($pid) - $before, '<', 40_000 * $ROOM, 'nothing of the hostile answers stays in memory');
 is($s->run_sync('echo')->{status}, 'succeeded', 'other templates run beside a hostile broker');
 is($s->{pid}, $pid, 'the server is the one that it was');
 $s->stop;
@@ -122,14 +122,14 @@ is($deaf->ended($waits)->{error}{errorCode}, 'RUN_TIMEOUT',
 ok(Paddock::until_true('the deaf one is ended',
 	sub { $deaf->log_text =~ /gone why="it does not answer"/ }),
 	'a deaf broker is ended some seconds later');
-works($deaf, 'then there is another');
+works($deaf, 'another broker follows a deaf one');
 $deaf->stop;
 
 $mute->ended($_) for @hasty;
 ok(Paddock::until_true('the mute one is ended',
 	sub { $mute->log_text =~ /gone why="it does not answer"/ }),
 	'one that never answers that a call is called off is ended, too');
-works($mute, 'so that these never fill what may wait');
+works($mute, 'hasty calls never fill the queue of a mute broker');
 $mute->stop;
 
 done_testing;

@@ -73,7 +73,7 @@ subtest 'its own session' => sub {
 		my $no = $run->refused('navigate', {tabId => $tab, url => $url});
 		is($no->{code}, 'URL_NOT_ALLOWED', "$url is not opened");
 		like($no->{message}, qr/^\Q$elsewhere\E is not opened: a host that is not granted to the template; the operator can grant it, by hosts = 127\.0\.0\.1 in its \[grant\]/, 'the refusal says which grant would help');
-		same_json([@{$no->{details}}{qw(key reason)}], ['hosts', 'a host that is not granted to the template'], 'so do the details');
+		same_json([@{$no->{details}}{qw(key reason)}], ['hosts', 'a host that is not granted to the template'], 'the details say which grant would help');
 	}
 	is($run->refused('create_tab', {url => $other->url('/article.html')})->{code}, 'URL_NOT_ALLOWED', 'a tab on a host that is not granted is refused');
 	for my $what (qw(a b)) { # a link, and a form
@@ -176,7 +176,7 @@ subtest 'a session that it is given' => sub {
 		'the caller\'s redirects are held while a tab of the run is there');
 	$me->do('close_tab', {tabId => $tab});
 	is($me->refused('navigate', {tabId => $mine->{tabId},
-		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))})->{code}, 'none', 'then no more');
+		url => $third->url('/redirect?to=' . $fourth->url('/article.html'))})->{code}, 'none', 'the caller\'s redirects pass when the run\'s tab is closed');
 	$_->stop for $third, $fourth;
 	$broker->control('requestor_gone', {requestor => 'alice'});
 };
@@ -192,7 +192,7 @@ subtest "a page that it leaves in its caller's session" => sub {
 	ok($me->do('wait', {tabId => $mine->{tabId}, text => 'held', timeoutMs => 20000})->{found}, 'changes nothing');
 	$me->do('navigate', {tabId => $mine->{tabId}, url => $site->url('/page/2?again')});
 	ok($me->do('wait', {tabId => $mine->{tabId}, text => 'got out', timeoutMs => 20000})->{found},
-		'until its caller loads another');
+		'the caller\'s page gets out when the caller loads another');
 	$broker->control('requestor_gone', {requestor => 'alice'});
 };
 
@@ -201,10 +201,10 @@ subtest 'a run that only reads' => sub {
 	my $run = $broker->as(run => 'run_reads', session => $mine->{sessionId}, hosts => [$here]);
 	$run->do('get_page_info', {tabId => $mine->{tabId}});
 	is($me->refused('navigate', {tabId => $mine->{tabId}, url => $site->url('/redirect?to=' . $other->url('/echo'))})->{code},
-		'URL_NOT_ALLOWED', 'is in its session, too');
+		'URL_NOT_ALLOWED', 'a run that only reads holds the caller\'s redirects');
 	over($run);
 	is($me->refused('navigate', {tabId => $mine->{tabId}, url => $site->url('/redirect?to=' . $other->url('/echo'))})->{code},
-		'none', 'until its end');
+		'none', 'the caller\'s redirects pass when the run has ended');
 	$broker->control('requestor_gone', {requestor => 'alice'});
 };
 

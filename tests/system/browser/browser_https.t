@@ -39,7 +39,7 @@ sub logged { return scalar grep { /part=policy/ && /$_[0]/ } split /\n/, read_fi
 subtest 'an address that may not be' => sub {
 	my $no = $me->refused('create_tab', {url => $link_local});
 	is($no->{code}, 'URL_NOT_ALLOWED', 'a literal one');
-	is($no->{details}{reason}, "a cloud's metadata address", 'has its reason');
+	is($no->{details}{reason}, "a cloud's metadata address", 'the refusal of a literal address has the reason');
 	ok(logged(qr/refused="169\.254\.169\.254" reason="a cloud's metadata address"/),
 		'a refused literal address is logged');
 	is($far->refused('create_tab', {url => $self_signed})->{code}, 'URL_NOT_ALLOWED',
@@ -59,7 +59,7 @@ subtest 'an address that may not be' => sub {
 subtest 'a certificate that nobody vouches for' => sub {
 	my $before = $broker->control('status')->{tabs};
 	my $no = $me->refused('create_tab', {url => $self_signed});
-	is($no->{code}, 'EXECUTION_ERROR', 'is no success');
+	is($no->{code}, 'EXECUTION_ERROR', 'a page with a bad certificate is no success');
 	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'a bad certificate is a failure with the name of the error');
 	is($no->{details}{url}, $self_signed, 'the failure of a bad certificate has the address');
 	like($no->{message}, qr/ERR_CERT_AUTHORITY_INVALID/, 'for people, too');
@@ -71,14 +71,14 @@ subtest 'a certificate that nobody vouches for' => sub {
 	unlike(json_of($me->do('get_page_content', {tabId => $tab})), qr/secret/i,
 		'a tab does not show the page with the bad certificate');
 	$no = $me->refused('navigate', {tabId => $tab, url => $site->url("/redirect?to=$self_signed")});
-	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'by no redirect either');
+	is($no->{details}{netError}, 'net::ERR_CERT_AUTHORITY_INVALID', 'a redirect does not lead to a bad certificate');
 	my $there = $me->do('navigate', {tabId => $tab, url => $site->url('/article.html')});
 	is($there->{statusCode}, 200, 'a tab goes on after a bad certificate');
 };
 
 subtest 'no TLS at all' => sub {
 	my $no = $me->refused('create_tab', {url => $site->url('/article.html') =~ s/^http:/https:/r});
-	is($no->{code}, 'EXECUTION_ERROR', 'is no success');
+	is($no->{code}, 'EXECUTION_ERROR', 'a page without TLS is no success');
 	is($no->{details}{netError}, 'net::ERR_SSL_PROTOCOL_ERROR',
 		'a server without TLS fails as ERR_SSL_PROTOCOL_ERROR');
 };
@@ -99,10 +99,10 @@ subtest 'a template' => sub {
 	my $v = $s->run_sync(batch_extract_pages => {urls => [$self_signed, $site->url('/article.html')]});
 	my ($bad, $good) = @{$v->{result}{items}};
 
-	is($v->{status}, 'partial_success', 'has the other pages');
+	is($v->{status}, 'partial_success', 'a run with a bad certificate has the other pages');
 	same_json($good->{success}, true, 'the page beside the bad certificate is read');
 	same_json($bad->{success}, false, 'the page with the bad certificate is a failure');
-	like(json_of($bad->{error}), qr/ERR_CERT_AUTHORITY_INVALID/, 'with its name') || diag(json_of($v));
+	like(json_of($bad->{error}), qr/ERR_CERT_AUTHORITY_INVALID/, 'the failure of a page names the bad certificate') || diag(json_of($v));
 };
 my $any = IO::Select->new($said)->can_read(0);
 ok(!$any, 'no request reached the server without a certificate') or diag(scalar <$said>);

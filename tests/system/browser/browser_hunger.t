@@ -49,9 +49,9 @@ for my $i (0 .. $#names) {
 		return $no->{code} ne 'NAVIGATION_TIMEOUT';
 	});
 	is($no->{code}, 'RESOURCE_LIMIT', "a page that takes $name is ended");
-	is($no->{details}{limit}, $key, 'by the limit that it met');
+	is($no->{details}{limit}, $key, "a page that takes $name is ended by the limit $key");
 	is($no->{details}{unit}, $unit, 'in its unit');
-	is($no->{details}{allowed}, $key eq 'max_memory' ? $mib << 20 : 100, 'with the bound');
+	is($no->{details}{allowed}, $key eq 'max_memory' ? $mib << 20 : 100, "a page that takes $name is ended with the bound");
 	cmp_ok($no->{details}{used}, '<=', 8 * $no->{details}{allowed}, "a page that takes $name is ended with the memory or time used");
 	is($no->{details}{whoCanRaise}, $key =~ /^max/ ? "the operator: $key in [browser]" : 'nobody: it is fixed', "a page that takes $name is ended with who can raise $key");
 	is($greedy->refused('get_page_info', {tabId => $its->{tabId}})->{code}, 'SESSION_NOT_FOUND',

@@ -107,13 +107,13 @@ subtest 'whose a session is' => sub {
 	is($broker->as(run => 'run_c')->refused('get_page_info', {tabId => $own->{tabId}})->{code},
 		'SESSION_NOT_FOUND', 'a run\'s session is hidden from another run');
 	is($me->refused('get_page_info', {tabId => $own->{tabId}})->{code},
-		'SESSION_NOT_FOUND', 'even of the same requestor');
-	is($alone->do('keep_session')->{sessionId}, $own->{sessionId}, 'unless it keeps it');
-	is($broker->control('run_ended', {run => 'run_b'})->{closed}, 0, 'then it stays');
+		'SESSION_NOT_FOUND', 'a run\'s session is hidden from the same requestor');
+	is($alone->do('keep_session')->{sessionId}, $own->{sessionId}, 'a run may keep the own session');
+	is($broker->control('run_ended', {run => 'run_b'})->{closed}, 0, 'a kept session stays when the run ends');
 	is($me->do('close_tab', {tabId => $own->{tabId}})->{success}, true, "a kept session is the requestor's");
 	is($broker->control('requestor_gone', {requestor => 'alice'})->{closed}, 2,
-		'until the requestor is gone');
-	is($broker->control('status')->{tabs}, 0, 'with all tabs');
+		'sessions end with the requestor');
+	is($broker->control('status')->{tabs}, 0, 'no tab of a requestor that is gone stays');
 };
 
 subtest 'limits' => sub {
@@ -123,7 +123,7 @@ subtest 'limits' => sub {
 	is($no->{code}, 'QUOTA_EXCEEDED', 'tabs in a session');
 	same_json($no->{details}, {limit => 'max_tabs_per_session', used => 3, allowed => 3,
 		unit => 'tabs',
-		whoCanRaise => 'the operator: max_tabs_per_session in [browser]'}, 'with the limit');
+		whoCanRaise => 'the operator: max_tabs_per_session in [browser]'}, 'the refusal of a tab has the limit');
 	$me->do('create_tab') for 1 .. 2;
 	is($me->refused('create_tab')->{details}{limit}, 'max_tabs', 'tabs in all');
 	is($broker->control('status')->{sessions}, 3, 'what was refused leaves no session');
@@ -175,7 +175,7 @@ subtest 'what dies' => sub {
 	$status = $broker->control('status');
 	same_json([@$status{qw(starts crashes sessions)}], [2, 1, 1], 'the crash of the browser is counted');
 	same_json($status->{requestors}, {$me->{requestor} => {sessions => 1, tabs => 1}},
-		  'with whose they are');
+		  'the status counts sessions and tabs of each requestor');
 	ok(until_true('the sandbox', sub { $broker->control('status')->{sandboxed} }),
 		'pages are seen to be in Chromium\'s own sandbox');
 };
@@ -198,7 +198,7 @@ subtest 'how it is caged' => sub {
 	unlike(join("\0", map { read_file("/proc/$_/cmdline") // '' } below($broker->{pid}, qr/chrom/)),
 		qr/--no-sandbox/, "Chromium's own sandbox is on");
 	my ($renderer) = below($broker->{pid}, qr/--type=renderer/);
-	like(read_file("/proc/$renderer/status"), qr/^Seccomp:\s+2$/m, 'with its filter');
+	like(read_file("/proc/$renderer/status"), qr/^Seccomp:\s+2$/m, 'a renderer has a seccomp filter');
 } if as_root();
 
 subtest 'what is not caged is seen' => sub {
@@ -214,7 +214,7 @@ subtest 'what is not caged is seen' => sub {
 	$bare->as->do('create_tab');
 	ok(until_true('its page is seen', sub { exists $bare->control('status')->{sandboxed} }),
 		'a page without a sandbox');
-	ok(!$bare->control('status')->{sandboxed}, 'is told from one with it');
+	ok(!$bare->control('status')->{sandboxed}, 'a browser without a sandbox is not reported as sandboxed');
 	$bare->stop;
 };
 
@@ -228,7 +228,7 @@ subtest 'nothing stays behind' => sub {
 	$quick->as->do('create_tab');
 	ok(until_true('an idle session ends', sub { $quick->control('status')->{sessions} == 0 }), 'an idle session ends');
 	ok(until_true('an idle browser ends', sub { !$quick->control('status')->{running} }), 'an idle browser ends');
-	ok(until_true("no world", sub { !below($quick->{pid}, qr/remote-debugging/) }), "with all that it had");
+	ok(until_true("no world", sub { !below($quick->{pid}, qr/remote-debugging/) }), "no process of an idle browser stays");
 	is($quick->as->do('create_tab', {url => $site->url('/article.html')})->{statusCode}, 200, 'an idle browser starts again');
 	@all = below($quick->{pid}, qr/./);
 	is($quick->stop, 0, 'the broker ends with its supervisor');

@@ -145,11 +145,11 @@ for (['own.example', 'stopped'], [$own4, 'stopped'], ["[$own6]", 'stopped'], [$d
 
 isnt(tried(remote => $later), $ours, 'an address that is nobody\'s is not ours');
 run(qw(ip addr add), "$later/24", qw(dev lo));
-is(tried(remote => $later), $ours, 'once it is ours, it is refused');
+is(tried(remote => $later), $ours, 'an added address is refused as an own one');
 run(qw(ip addr del), "$later/24", qw(dev lo));
 isnt(tried(remote => $later), $ours, 'a removed address is no longer an own address');
 run(qw(ip route add local 93.184.218.0/24 dev lo));
-is(tried(remote => $any), $ours, 'so is what is ours by a route alone');
+is(tried(remote => $any), $ours, 'an address by a local route is refused as an own one');
 run(qw(ip link set v0 down));
 isnt(tried(remote => $far4), $ours, 'an address without a route is not told as an own one');
 

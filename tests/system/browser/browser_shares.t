@@ -49,7 +49,7 @@ my $session = $greedy->do('create_tab')->{sessionId};
 ($n, $no) = take_all($greedy, 'create_tab', {sessionId => $session});
 is($n + 1, 14, 'of 16 tabs one requestor gets 14');
 is($no->{details}{limit}, 'max_tabs', 'the refusal of a tab names max_tabs');
-is($no->{details}{used}, 14, 'with its own tabs');
+is($no->{details}{used}, 14, 'the refusal of a tab has the requestor\'s own tabs');
 my $tab = $modest->do('create_tab', {url => $site->url('/article.html')});
 is($tab->{statusCode}, 200, 'another has a tab, which works');
 $no = (take_all($modest, 'create_tab', {sessionId => $tab->{sessionId}}))[1];
@@ -63,7 +63,7 @@ my @waits = map { $greedy->begin('wait', {tabId => $busy, text => 'never there',
 $broker->control('status');
 my @refused = map { $_->{body} } map { $broker->wait_for($_) } grep { $broker->is_answered($_) } @waits;
 cmp_ok(scalar @refused, '>', 60, 'of 300 calls that wait at once, many are refused');
-is_deeply([grep { $_->{code} ne 'BROWSER_BUSY' } @refused], [], 'as too many');
+is_deeply([grep { $_->{code} ne 'BROWSER_BUSY' } @refused], [], 'refused calls fail as BROWSER_BUSY');
 is_deeply([grep { $_->{details}{allowed} != 256 || $_->{details}{used} > 231 } @refused], [],
 	'each with its own figure');
 is($modest->do('navigate', {tabId => $tab->{tabId}, url => $site->url('/form.html')})->{statusCode}, 200,

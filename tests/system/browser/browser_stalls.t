@@ -35,10 +35,10 @@ for my $i (0 .. $#names) {
 	my @told = map { $modest->refused('get_page_info', {tabId => $tab}, 900_000)->{code} } 1 .. 20;
 
 	is("@told", join(' ', ('none') x 20), "another is answered beside a page that $names[$i]");
-	ok(!$broker->is_answered($minute), '...sooner than a wait of a minute, which began before, is over');
+	ok(!$broker->is_answered($minute), "a wait of a minute goes on beside a page that $names[$i]");
 	ok($broker->wait_for($waits), "the call on a page that $names[$i] ends");
 	$greedy->refused('close_session', {sessionId => $_->{sessionId}}) for $its, $quiet;
-	ok($broker->wait_for($minute), '...with those of its other session');
+	ok($broker->wait_for($minute), "a wait in the other session ends beside a page that $names[$i]");
 }
 is($broker->control('status')->{starts}, 1, 'the browser is the one that it was');
 

@@ -92,7 +92,7 @@ sub doctor {
 	$r = private(['status', $id]);
 	like($r->{out}, qr/^status +succeeded$/m, 'status shows it afterwards');
 	$r = private(['status', $id, '--json']);
-	is(json_to($r->{out})->{status}, 'succeeded', 'also as JSON');
+	is(json_to($r->{out})->{status}, 'succeeded', 'status --json shows the ended run');
 	$r = private(['artifact', 'ls', $id]);
 	like($r->{out}, qr/^art_\S+ +6 +text\/plain +a\.txt$/m,
 	     'artifact ls lists its artifacts');
@@ -110,8 +110,8 @@ sub doctor {
 	is($r->{out}, '', 'ps shows nothing that has ended');
 	said($r, 0, qr/\Apaddock: no runs are queued or running; "paddock ps -a --state-dir \S+[^"]*" shows those that have ended, too\n\z/,
 	     'ps without runs says so on stderr');
-	said(private(['ps', '-q']), 0, qr/\A\z/, 'unless it is to be quiet');
-	is(private(['ps', '--json'])->{out}, "[]\n", 'as JSON it is an empty list');
+	said(private(['ps', '-q']), 0, qr/\A\z/, 'ps -q without runs says nothing');
+	is(private(['ps', '--json'])->{out}, "[]\n", 'ps --json without runs is an empty list');
 	said(private(['ps', '--warm']), 0, qr/\Apaddock: no worker waits/, 'ps --warm says that no worker waits');
 	my $begun = time;
 	my $nodes = json_to(private(['ps', '--nodes', '--json'])->{out});
@@ -120,7 +120,7 @@ sub doctor {
 	$r = private(['ps', '-a']);
 	like($r->{out}, qr/^$id +good +succeeded /m, 'ps -a does');
 	$r = private(['ps', '-a', '--json']);
-	is(json_to($r->{out})->[0]{runId}, $id, 'also as JSON');
+	is(json_to($r->{out})->[0]{runId}, $id, 'ps -a --json shows the ended run');
 }
 {
 	my $r = private(['run', 'good', '--input', '-', '-i', 'n=2', '--json',
@@ -153,11 +153,11 @@ sub doctor {
 	is($r->{out}, '', 'nothing is on stdout');
 	$r = private(['run', 'bad', '--json', '-q']);
 	is(json_to($r->{out})->{error}{errorCode}, 'STEP_EXECUTION_FAILED',
-	   'with --json the view is, with its error');
+	   'run --json of a failed run has the error in the view');
 	$r = private(['explain', $id]);
 	like($r->{out}, qr/step fetch failed with NO_ROUTE/, 'explain says why');
 	$r = private(['explain', $id, '--json']);
-	is(ref json_to($r->{out})->{why}, 'ARRAY', 'also as JSON');
+	is(ref json_to($r->{out})->{why}, 'ARRAY', 'explain --json has the reasons');
 	for (['eats', 'memory', 'it reached [\d.]+ MiB of memory and may have 4 MiB; how much it needs in all is not known', 'maxMemoryBytes'],
 	     ['burns', 'cpu', 'it (?:needed|had) \S+ m?s of CPU time(?: and may have 100 ms|, and no more was allowed)', 'maxCpuMs'],
 	     ['dawdles', 'timeout', '(?:it had 100 ms of time, and no more was allowed|code: RUN_TIMEOUT)', 'maxTimeoutMs'],
@@ -187,7 +187,7 @@ sub doctor {
 	$r = private(['run', 'some']);
 	said($r, 3, qr/in part\n(?:.*\n)*.*step item\[2\] failed: ODD/,
 	     'a partial success exits 3');
-	is(json_to($r->{out})->{n}, 3, 'with its result');
+	is(json_to($r->{out})->{n}, 3, 'a partial success prints the result');
 	$r = private(['run', 'slow', '--timeout', '200ms']);
 	said($r, 124, qr/code: RUN_TIMEOUT/, 'a run out of time exits 124');
 }
@@ -476,7 +476,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	like($r->{out}, qr/^good +1\.0\.0 +good$/m, 'template ls lists them');
 	$r = private(['template', 'ls', '--json']);
 	ok((grep { $_->{templateId} eq 'good' } @{json_to($r->{out})}),
-	   'also as JSON');
+	   'template ls --json has the templates');
 	$r = private(['template', 'show', 'good']);
 	like($r->{out}, qr/^  s  a text, else "x"$/m, 'template show tells inputs');
 	unlike($r->{out}, qr/^(?:Resources|Prompts):/m, 'template show lists no resources where none are offered');
@@ -488,7 +488,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	same_json(json_to(private(['template', 'show', 'offers', '--json'])->{out})->{prompts},
 		  [{name => 'greet', title => 'Greets', arguments =>
 		    [{name => 'who', required => JSON::PP::true}, {name => 'tone'}]}],
-		  'also as JSON');
+		  'template show --json has the prompts');
 	said(private(['template', 'show', 'goood']), 4, qr/no template/,
 	     'an unknown one is refused');
 
@@ -501,7 +501,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	is($r->{out}, "hello 0.1.0 is good\n", 'the new template is good');
 	$r = $cli->run(['template', 'test', 'hello']);
 	is($r->{status}, 0, 'the tests of the new template pass') or diag($r->{out}, $r->{err});
-	like($r->{out}, qr/^ok 1 - hello: greets\n.*^1\.\.2$/ms, 'as TAP');
+	like($r->{out}, qr/^ok 1 - hello: greets\n.*^1\.\.2$/ms, 'template test prints TAP');
 	write_file("$cli->{here}/hello/tests/wrong.json",
 		   '{"inputs":{"name":"a"},"expect":{"status":"succeeded",' .
 		   '"result":{"greetings":["Hello, b!"]}}}');
@@ -533,7 +533,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	isnt($cli->run(['token'])->{out}, $r->{out}, 'another each time');
 	$r = $cli->run(['token', '--json']);
 	is(json_to($r->{out})->{tokenSha256},
-	   sha256_hex(json_to($r->{out})->{token}), 'also as JSON');
+	   sha256_hex(json_to($r->{out})->{token}), 'token --json has the digest');
 
 	for (['claude-code', 'mcpServers'], ['claude-desktop', 'mcpServers'],
 	     ['cursor', 'mcpServers'], ['vscode', 'servers']) {
@@ -570,14 +570,14 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	my $others = '{"theme": "dark", "mcpServers": {"a": {"command": "x", "args": ["ü", 1.50, 12345678901234567890]}, "b": {}}, "z": [null]}';
 
 	said($cli->run(\@write), 0, qr/\Awrote paddock in \S+mcp\.json\n\z/, 'a file that is not there is made');
-	is_deeply([keys %{json_to(read_file($file))->{mcpServers}}], ['paddock'], '... with it alone');
+	is_deeply([keys %{json_to(read_file($file))->{mcpServers}}], ['paddock'], 'a made file has the entry of paddock alone');
 	write_file($file, $others);
 	chmod 0600, $file;
 	symlink 'mcp.json', "$cli->{here}/link.json";
 	$r = $cli->run([@write[0 .. 3], "$cli->{here}/link.json"]);
 	said($r, 0, qr/\Awrote paddock in \S+mcp\.json, beside a, b\n\z/, 'other servers are kept');
 	my $now = read_file($file);
-	like($now, qr/"args":\s*\["ü",\s*1\.50?,\s*12345678901234567890\]/, '... as they were, to the number') ;
+	like($now, qr/"args":\s*\["ü",\s*1\.50?,\s*12345678901234567890\]/, 'values of other servers are kept to the number') ;
 	$now = json_to($now);
 	is_deeply([sort keys %$now], [qw(mcpServers theme z)], 'other keys of the file are kept');
 	is((stat $file)[2] & 07777, 0600, 'the mode of the file is kept');
@@ -614,7 +614,7 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	     : qr/^browser +\/\S+ \(\S+\/[\d.]+\) starts, its own sandbox is on\nbroker +locked in, (?:a user of its own|the server's user), cgroups \w+$/m,
 	     'how the one that there is does');
 	$r = private(['doctor', '--json']);
-	ok(json_to($r->{out})->{profile}{runtimeVersion}, 'also as JSON');
+	ok(json_to($r->{out})->{profile}{runtimeVersion}, 'doctor --json has the profile');
 	like($cli->run(['--version'])->{out}, qr/^paddock [\d.]+$/, '--version');
 	for my $c (map { s/\t.*//r } split /\n/, $cli->run(['complete', '--', ''])->{out}) {
 		my $h = $cli->run(['help', $c]);

@@ -109,8 +109,8 @@ for my $where (['a private server', $cli->private], ['a daemon', @there]) {
 	same_json($r->{json}, {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30,
 		  tags => ['x', 'z'], ok => JSON::PP::true}}, "$what: a form is filled in, by its schema") or diag($r->{err});
 	is($r->{status}, 0, "$what: the run goes on with the answers");
-	like($shown, qr/^paddock: form asks:\n  \| Who is it\?\n  \| paddock: password:\n/m, '... the words are the template\'s, and marked');
-	like($shown, qr/^  \| Full name\nform asks for "name", a text, at least 2 characters: /m, '... as is the prompt');
+	like($shown, qr/^paddock: form asks:\n  \| Who is it\?\n  \| paddock: password:\n/m, "$what: the template's words are marked");
+	like($shown, qr/^  \| Full name\nform asks for "name", a text, at least 2 characters: /m, "$what: the prompt is marked");
 	like($shown, qr/^    1 \| Dark red\n    2 \| Blue\nform asks for "colour", a number, 1 to 2: /m, "$what: the prompt lists the choices");
 	like($shown, qr/^form asks for "age", an integer, 1 to 150 \[30\]: 151\n  that does not do: it has to be a number of at most 150\n/m, 'what does not do is told');
 	like($shown, qr/name".*colour".*(?:age|mail|tags|ok)"/s, 'what has to be there comes first');
@@ -120,7 +120,7 @@ for my $where (['a private server', $cli->private], ['a daemon', @there]) {
 
 is(talk(['run', 'name', @there], qr/name"/ => "!decline\n")->{json}{action}, 'decline', '!decline refuses');
 is(talk(['run', 'name', @there], qr/name"/ => "!cancel\n")->{json}{action}, 'cancel', '!cancel cancels');
-is(talk(['run', 'name', @there], qr/name"/ => "\cD")->{json}{action}, 'cancel', 'so does ctrl-D');
+is(talk(['run', 'name', @there], qr/name"/ => "\cD")->{json}{action}, 'cancel', 'ctrl-D cancels');
 is(talk(['run', 'name', @there], qr/name"/ => "\n", qr/given; "" is[\s\S]*name"/ => "!!x\n")->{json}{content}{name}, '!x', 'an empty line is no answer, !! begins a text with !');
 is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{name}, 'Zoë 名前', 'any letters');
 {
@@ -149,7 +149,7 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	$p->type("Ada\n");
 	my $r = ended($p);
 	is($r->{status}, 1, 'an answer that comes too late');
-	like($r->{err}, qr/failed: no client came back with the answers.*INPUT_TIMEOUT/s, '... ends with what became of the run');
+	like($r->{err}, qr/failed: no client came back with the answers.*INPUT_TIMEOUT/s, 'an answer that comes too late ends with the run\'s error');
 	$hasty->stop;
 }
 
@@ -173,18 +173,18 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	my $r = $cli->run(['run', 'name', @there]);
 
 	is(json_to($r->{out})->{action}, 'decline', 'without a terminal it is declined');
-	like($r->{err}, qr/\Apaddock: name asks "Who\?", and there is no terminal to answer at, so it is declined\n  hint: give the answers beforehand: --answer name=VALUE\n/, '... with what was asked, and how to answer');
-	like($cli->run(['run', 'sure', @there])->{err}, qr/"Delete all\?".*\n.* --answer accept=yes\n/, '... also without fields');
+	like($r->{err}, qr/\Apaddock: name asks "Who\?", and there is no terminal to answer at, so it is declined\n  hint: give the answers beforehand: --answer name=VALUE\n/, 'a declined question is told with a hint to --answer');
+	like($cli->run(['run', 'sure', @there])->{err}, qr/"Delete all\?".*\n.* --answer accept=yes\n/, 'a declined question without fields is told with a hint');
 	answers(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'colour=Blue', 'tags=x', 'tags=3', 'age:=7', 'ok=n'],
 	    {action => 'accept', content => {name => 'Ada', colour => 'b', age => 7, tags => ['x', 'z'], ok => JSON::PP::false}}, '--answer fills a form');
 	answers(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'colour=1'],
-	    {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30}}, '... with its defaults');
+	    {action => 'accept', content => {name => 'Ada', colour => 'r', age => 30}}, '--answer leaves other fields to the defaults');
 	my $bad = $cli->run(['run', 'form', @there, map { ('--answer', $_) } 'name=Ada', 'age=151', 'colour=Blue']);
 	is(json_to($bad->{out})->{action}, 'decline', 'the default does not replace a wrong answer') or diag($bad->{err});
-	like($cli->run(['run', 'form', @there, '--answer', 'colour=Green'])->{err}, qr/^paddock: the answer for "colour" does not do: [^\n]*\n  it may be in words, too: Dark red, Blue$/m, '... of which the choices are told');
+	like($cli->run(['run', 'form', @there, '--answer', 'colour=Green'])->{err}, qr/^paddock: the answer for "colour" does not do: [^\n]*\n  it may be in words, too: Dark red, Blue$/m, 'the choices of a field are told for a wrong answer');
 	answers(['run', 'sure', @there, '--answer', 'accept=yes'], {action => 'accept', content => {}}, '--answer accept=yes says yes');
 	is($cli->run(['run', 'name', @there, '--answer', '=Al'])->{status}, 2, '--answer without a key before its = is refused');
-	answers(['run', 'twice', $cli->private, '--answer', 'name=Al'], ['Al', 'Al', 'Al'], '... each that asks for it');
+	answers(['run', 'twice', $cli->private, '--answer', 'name=Al'], ['Al', 'Al', 'Al'], '--answer answers each question with the key');
 	$r = $cli->run(['run', 'name', @there, '--answer', 'name=A', '--answer', 'nmae=Al']);
 	like($r->{err}, qr/\Apaddock: the answer for "name" does not do: it has to be a string of at least 2 characters\npaddock: name asks /, 'one that does not do is told');
 	like($r->{err}, qr/^paddock: nothing asked for "nmae", which --answer gives$/m, 'an answer for which no question came is told');
@@ -204,11 +204,11 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 
 	ok(until_true('a question', sub { json_to($cli->run(['status', $id, '--json', @there])->{out})->{awaitingInput} }), 'a run that is detached keeps its question');
 	my $r = talk(['wait', $id, @there], qr/name"/ => "Ada\n");
-	is($r->{out}, "succeeded\n", '... until who waits for it answers') or diag($r->{err});
+	is($r->{out}, "succeeded\n", 'wait at a terminal answers the question of a detached run') or diag($r->{err});
 	is(json_to($cli->run(['result', $id, @there])->{out})->{content}{name}, 'Ada', 'the run gets the answer given to wait');
 	($id) = $cli->run(['run', 'twice', '-dq', @there])->{out} =~ /(run_\w+)/;
-	is($cli->run(['wait', $id, '--answer', 'name=Bo', '--answer', 'x=1', @there])->{out}, "succeeded\n", 'likewise by --answer');
-	is($cli->run(['result', $id, @there])->{out} =~ s/\s//gr, '["Bo","Bo","Bo"]', '... all that it asks');
+	is($cli->run(['wait', $id, '--answer', 'name=Bo', '--answer', 'x=1', @there])->{out}, "succeeded\n", 'wait --answer answers the questions of a detached run');
+	is($cli->run(['result', $id, @there])->{out} =~ s/\s//gr, '["Bo","Bo","Bo"]', 'wait --answer answers each question');
 	said($cli->run(['wait', $id, '--answer', 'x=1', @there]), 0, qr/^paddock: nothing asked for "x", which --answer gives\n\z/m, 'an answer that nothing asked for is told');
 	said($cli->run(['wait', $id, '-q', '--answer', 'x=1', @there]), 0, qr/\A\z/, 'an unused answer is not told with --quiet');
 	($id) = $cli->run(['run', 'name', '-dq', @there])->{out} =~ /(run_\w+)/;
@@ -220,7 +220,7 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	is(json_to($cli->run(['status', $id, '--json', @there])->{out})->{status}, 'running', 'the run goes on after ctrl-C in wait');
 	$cli->run(['cancel', $id, @there]);
 	like($d->client->greeted->run('name', {}, mode => 'async')->{view}{runId}, qr/^run_/, 'who cannot answer later');
-	like($cli->run(['wait', 'last', @there])->{err}, qr/ELICITATION_NOT_SUPPORTED/, '... has no question waiting');
+	like($cli->run(['wait', 'last', @there])->{err}, qr/ELICITATION_NOT_SUPPORTED/, 'a client that cannot answer leaves no question waiting');
 }
 
 {
@@ -253,7 +253,7 @@ is(talk(['run', 'name', @there], qr/name"/ => "Zoë 名前\n")->{json}{content}{
 	}
 	$r = talk(['run', 'file', @there, '-i', 'file=@text']);
 	is($r->{out}, qq("from a file\\n"\n), 'who gave all that are required') or diag($r->{err});
-	unlike($r->{err}, qr/not given/, '... is asked for none');
+	unlike($r->{err}, qr/not given/, 'a run with all required inputs asks for none');
 	said($cli->run(['run', 'needs', @there, '-i', 'n=3']), 2, qr/the input "token" is missing/, 'without a terminal the server says what is missing');
 }
 
@@ -298,7 +298,7 @@ SKIP: {
 	chown $NOBODY, $NOBODY, "$cli->{here}/mine";
 	$r = $cli->run(['run', 'name', '-q', '--templates', "$cli->{root}/templates", '--state-dir', "$cli->{here}/mine", '--answer', 'name=Ann'], user => $NOBODY);
 	is($r->{status}, 0, 'an ordinary user') or diag($r->{err});
-	is(json_to($r->{out} || '{}')->{content}{name}, 'Ann', '... answers as well');
+	is(json_to($r->{out} || '{}')->{content}{name}, 'Ann', 'an ordinary user\'s server takes answers');
 }
 $d->stop;
 ok(strays_gone(), 'nothing is left behind');

@@ -81,9 +81,9 @@ ok(!-e "$cli->{root}/none", 'completion makes no state folder');
 	my ($mine) = $cli->run(['run', 'good', '-q', '--json', @mine])->{out} =~ /($run)/;
 
 	is(offered(['status', @mine, '']), "$mine\tgood, succeeded\nlast\tgood, succeeded\n", 'runs of a private server\'s record');
-	is(offered(['artifact', 'cat', @mine, 'last', '']), "rows.csv\n", '... with their artifacts');
-	like(offered(['artifact', 'cat', @mine, 'art_']), qr/^art_\S+\trows\.csv\n/m, '... also by id');
-	is(offered(['cancel', @mine, '']), '', '... of which none can be cancelled');
+	is(offered(['artifact', 'cat', @mine, 'last', '']), "rows.csv\n", 'artifacts of a private server\'s run are offered');
+	like(offered(['artifact', 'cat', @mine, 'art_']), qr/^art_\S+\trows\.csv\n/m, 'artifacts of a private server are offered by id');
+	is(offered(['cancel', @mine, '']), '', 'no run of a private server can be cancelled');
 }
 
 # ---- with one ----
@@ -107,7 +107,7 @@ my ($slow) = $cli->run(['run', 'slow', '--mode', 'async', @there])->{out} =~ /($
 
 until_true('it to run', sub { $cli->run(['status', $slow, @there])->{out} =~ /^status +running$/m });
 is(offered_there(['status', @there, '']), "$slow\tslow, running\nlast\tslow, running\n$over\tgood, succeeded\n", 'runs, the newest first, with what they are');
-is(offered_there(['explain', @there, substr $over, 0, 20]), "$over\tgood, succeeded\n", 'as they are begun') if substr($over, 0, 20) ne substr($slow, 0, 20);
+is(offered_there(['explain', @there, substr $over, 0, 20]), "$over\tgood, succeeded\n", 'a run is offered by the beginning of the id') if substr($over, 0, 20) ne substr($slow, 0, 20);
 is(offered_there(['cancel', @there, '']), "$slow\tslow, running\n", 'of those that can be cancelled');
 is(offered_there(['artifact', 'get', @there, '']), "$slow\tslow, running\nlast\tslow, running\n$over\tgood, succeeded\n", 'runs that have artifacts');
 like(offered_there(['artifact', 'cat', @there, 'art_']), qr/\A(?:art_[a-z2-7]{26}\t[^\n]+\n){7}\z/, 'ids of artifacts are offered');
@@ -115,8 +115,8 @@ my ($put) = $cli->run(['artifact', 'put', 'file.json', '-q', @there])->{out} =~ 
 is(offered_there(['artifact', 'rm', @there, '']), "$put\tfile.json\n", 'uploads, which can be deleted');
 like(offered_there(['artifact', 'get', @there, substr $put, 0, 20]), qr/^\Q$put\E\tfile\.json\n/m, 'uploads are offered to artifact get');
 is(offered_there(['run', 'good', @there, '-i', 'cou']), "count=\n", 'the daemon tells inputs, too');
-is(offered_there(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'then their names, but for what would act in a shell');
-is(offered_there(['artifact', 'cat', @there, substr($over, 0, 29), '']), "rows.csv\n", '... of a run by a beginning of its id, too');
+is(offered_there(['artifact', 'cat', @there, $over, '']), "rows.csv\n", 'names of artifacts are offered unless a shell would act on a name');
+is(offered_there(['artifact', 'cat', @there, substr($over, 0, 29), '']), "rows.csv\n", 'names of artifacts are offered for the beginning of a run\'s id');
 is(offered_there(['run', 'run_it', @there, '-i', '']), "code=\n", 'a template may be called as runs are');
 is(offered_there(['retry', @there, $over, '-i', 'cou']), "count=\n", 'inputs of a run\'s template');
 is(offered(['artifact', 'cat', @there, $over, 'rows.csv', '']), '', 'no word is offered after the artifact\'s name');
@@ -147,7 +147,7 @@ is(offered_there(['retry', @there, 'last', '-i', 'cou']), "count=\n", 'inputs of
 		push @unoffered, $command if @words == 2 && (grep { s/\t.*//r eq $words[1] } split /\n/, $cli->run(['complete', '--', $words[0], ''])->{out}) != 1;
 	}
 	cmp_ok(scalar @all, '>', 20, @all . ' commands');
-	is(join(', ', @unoffered), '', '... with all their flags, and no others');
+	is(join(', ', @unoffered), '', 'each command\'s flags are offered, and no others');
 	is(join(', ', @untold), '', 'each command is in the manual');
 }
 

@@ -53,7 +53,7 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 	paddock('wait', $slow);
 	$r = paddock('rm', $slow, substr($stays, 0, 29), '--json');
 	is_deeply(json_to($r->{out}), {deleted => 2, kept => [], map { ($_ => json_to($r->{out})->{$_}) } grep { /^_|resultType/ } keys %{json_to($r->{out})}},
-		  'by the beginning of an id, and in JSON');
+		  'rm takes the beginning of an id and prints JSON');
 	is(bytes(), $empty, 'nothing is on the account any more');
 	is_deeply([sort map { $_->{runId} // '' } entries()], [sort $made, $slow, $stays], 'the audit log has each of them');
 }
@@ -93,11 +93,11 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 	my ($uses) = grep { exists $_->{uploads} } @{$c->call('paddock/usage')->{result}{rows}};
 
 	is_deeply($uses, {requestor => "uid:$>", uploads => 4, bytes => 1000}, 'usage counts them');
-	like(paddock('usage')->{out}, qr/^uid:\d+ +\(uploads\) +4 +- +1000 bytes$/m, '... on a line of its own');
+	like(paddock('usage')->{out}, qr/^uid:\d+ +\(uploads\) +4 +- +1000 bytes$/m, 'usage has a line for uploads');
 	my $r = paddock('artifact', 'rm', $ids[0], substr($ids[1], 0, 29), $of_run, 'art_' . 'a' x 26);
 	is($r->{out}, "$ids[0]\n$ids[1]\n", 'artifact rm tells what it deleted, also by the beginning of an id');
 	is($r->{status}, 4, 'the status of an unknown artifact counts most');
-	like($r->{err}, qr/\Apaddock: 2 deleted\n/, '... how many that were');
+	like($r->{err}, qr/\Apaddock: 2 deleted\n/, 'artifact rm says how many were deleted');
 	like($r->{err}, qr/\Q$of_run\E was not deleted: the run \Q$made->{runId}\E made it, and it goes with that one/, 'artifact rm refuses an artifact of a run');
 	is(paddock('artifact', 'rm', $of_run)->{status}, 2, 'artifact rm of a run\'s artifact is wrong usage');
 	is(paddock('artifact', 'cat', $ids[0])->{status}, 4, 'what was deleted is unknown');
@@ -105,7 +105,7 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 	is(paddock('artifact', 'cat', substr($of_run, 0, 28))->{out}, 'x' x 5000, 'an artifact of a run is read by the beginning of the id');
 	$r = paddock('artifact', 'cat', 'art_' . substr($ids[3], 4, 1));
 	is($r->{status}, 2, 'a beginning of several is refused');
-	like($r->{err}, qr/several of your artifacts begin with "art_2"; say more of the id \(paddock artifact ls --\S+ .*has them\)/, '... with what would do');
+	like($r->{err}, qr/several of your artifacts begin with "art_2"; say more of the id \(paddock artifact ls --\S+ .*has them\)/, 'the refusal of a short beginning says how to list artifacts');
 	is(paddock('prune', '--older', '1h')->{out}, "0 runs and 0 uploads deleted\n", 'prune leaves what is new');
 	is(paddock('prune', '--older', '1ms', '--status', 'failed')->{out}, "0 runs deleted\n", 'prune with a status deletes no uploads');
 	$r = json_to(paddock('prune', '--older', '1ms', '--json')->{out});
@@ -127,11 +127,11 @@ sub entries { return grep { $_->{event} =~ /deleted/ } map { json_to($_) } split
 
 	is($r->{deleted}, 1, 'one\'s own are deleted');
 	is_deeply([map { @$_{qw(runId errorCode)} } @{$r->{kept}}], [$mine, 'RUN_NOT_FOUND'], 'another\'s are not there');
-	is($bob->call('paddock/deleteRuns', {before => 4102444800000})->{result}{deleted}, 0, '... at whatever time they ended');
+	is($bob->call('paddock/deleteRuns', {before => 4102444800000})->{result}{deleted}, 0, 'no run of another is deleted by time');
 	is_deeply([ids($ada)], [$mine], 'another requestor\'s runs stay');
 	$r = $d->modern('ada')->call('paddock/deleteRuns', {runIds => [$mine]})->{result};
 	is($r->{deleted}, 1, 'a request of 2026-07-28');
-	is($r->{resultType}, 'complete', '... has a result of that revision');
+	is($r->{resultType}, 'complete', 'a deletion by 2026-07-28 has a resultType');
 }
 
 # ---- what cannot be asked ----
@@ -148,8 +148,8 @@ like($c->tool(list_task_runs => {since => '1h'})->{view}{error}, qr/since is "1h
 	$there->saying($slow, 'dozing');
 	my $r = $c->call('paddock/deleteRuns', {runIds => [$slow]})->{result};
 	is($r->{kept}[0]{errorCode}, 'RUN_NOT_ENDED', 'a run that another server has');
-	like($r->{kept}[0]{reason}, qr/goes on at another server; cancel it first/, '... is said to be there');
-	is($c->call('paddock/deleteRuns', {before => time * 1000 + 60000})->{result}{deleted} >= 0, 1, 'those that ended go');
+	like($r->{kept}[0]{reason}, qr/goes on at another server; cancel it first/, 'the refusal says that another server has the run');
+	is($c->call('paddock/deleteRuns', {before => time * 1000 + 60000})->{result}{deleted} >= 0, 1, 'ended runs are deleted by time');
 	is($there->get($slow)->{status}, 'running', 'a run of another server goes on');
 	is(paddock('cancel', $slow)->{status}, 0, 'a run of another server can be cancelled');
 	paddock('wait', $slow);
@@ -173,7 +173,7 @@ $d->stop;
 	like($r, qr/^(?:so far|status +queued)/m, 'a run that goes on has a time so far');
 	$cli->run(['cancel', $slow, '--socket', $full->{socket}]);
 	$cli->run(['wait', $slow, '--socket', $full->{socket}]);
-	like($cli->run(['status', $slow, '--socket', $full->{socket}])->{out}, qr/^took/m, '... until it has ended');
+	like($cli->run(['status', $slow, '--socket', $full->{socket}])->{out}, qr/^took/m, 'an ended run has a time taken');
 	$full->stop;
 }
 done_testing();

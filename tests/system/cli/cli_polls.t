@@ -45,10 +45,10 @@ sub lines_of { return join ' ', map { /line (\d+)$/ ? $1 : () } split /\n/, $_[0
 	my $r = $cli->run(['logs', '-f', $id, @there]);
 
 	said($r, 0, qr/\A\z/, 'at a low rate logs -f ends well, too');
-	is(lines_of($r->{out}), join(' ', 1 .. 15), 'with each line');
+	is(lines_of($r->{out}), join(' ', 1 .. 15), 'logs -f at a low rate shows each line');
 	$r = $cli->run(['run', 'many', '-o', 'many', @there]);
 	is($r->{status}, 0, 'a run with more artifacts than requests a second') or diag($r->{err});
-	is(read_file("$cli->{here}/many/f9"), 'x9', 'has them all');
+	is(read_file("$cli->{here}/many/f9"), 'x9', 'a run with many artifacts has each file written');
 	$cli->run(['status', $id, @there]) for 1 .. 3;
 	is($cli->run(['status', $id, @there])->{status}, 0, 'status waits its turn');
 	$d->stop;

@@ -38,11 +38,11 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	my $again = newest();
 	is($r->{out}, "\"Hello, Ada\"\n", 'retry gives the result of the same inputs');
 	is($r->{status}, 0, 'the status of retry is that of the new run');
-	is($again->{retriedFrom}, $first, '... of a new run, which says what it repeats');
+	is($again->{retriedFrom}, $first, 'retry makes a new run with retriedFrom');
 	is(read_file("$cli->{here}/paddock-out/$again->{runId}/card.txt"), 'Ada', 'the artifacts of the new run are written');
 	$r = paddock('retry', substr($first, 4, 20), '-i', 'name=Bo', '--no-artifacts', '--json');
 	my $v = json_to($r->{out});
-	is("$v->{result} $v->{retriedFrom}", "Hello, Bo $first", 'by the beginning of an id, with an input anew, in JSON');
+	is("$v->{result} $v->{retriedFrom}", "Hello, Bo $first", 'retry takes the beginning of an id and a new input');
 	$r = paddock('retry', $first, '-i', 'n=x');
 	is($r->{status}, 2, 'inputs are typed by the template\'s schema');
 	like($r->{err}, qr/\bn\b.*integer/, 'the refusal of an input says the type');
@@ -55,7 +55,7 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	my ($row) = grep { $_->{runId} eq $id } @{json_to(paddock('ps', '-a', '--json')->{out})};
 	is($row->{retriedFrom}, $first, 'ps --json has retriedFrom');
 	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, ''])->{out}, qr/^\Q$id\E\t/m, 'the completion of retry offers runs');
-	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, $id, '-i', 'na'])->{out}, qr/^name=/m, '... inputs of their template');
+	like($cli->run(['complete', '--', 'retry', '--socket', $d->{socket}, $id, '-i', 'na'])->{out}, qr/^name=/m, 'the completion of retry offers inputs of the template');
 	like($cli->run(['complete', '--', 'retry', '--vers'])->{out}, qr/^--version\t/m, 'the completion of retry offers flags');
 }
 {
@@ -68,8 +68,8 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	is($r->{status}, 2, 'a secret has to be given again');
 	like($r->{err}, qr/are secret, so they were not kept; give these again: password\n.*hint: add -i password=env:PASSWORD, which takes it from the environment/s, 'the refusal names the secret inputs and a cure');
 	$r = paddock('retry', $first, '--answer', 'to=x');
-	is($r->{status}, 2, '... also with an answer');
-	unlike($r->{err}, qr/nothing asked/, '... of which nothing is said, since nothing ran');
+	is($r->{status}, 2, 'retry with --answer still needs the secret');
+	unlike($r->{err}, qr/nothing asked/, 'retry that ran nothing says nothing of the answer');
 	$r = paddock('retry', $first, '-i', 'password=env:PW', {env => {PW => 'other'}});
 	is($r->{out}, qq({"letters": 5, "user": "ada"}\n), 'inputs that are no secret are kept');
 	my $slow = $c->run_async('slow');
@@ -98,10 +98,10 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	my $result = sub { my $r = paddock('retry', $first, '-q', '--no-artifacts', map { ('-i', $_) } @_); return json_to($r->{out}) // $r->{err} };
 
 	same_json($result->('opts.b=7', 'opts.c=8')->{opts}, {a => 1, b => 7, c => 8}, 'a member of an object is given anew, the others stay');
-	same_json($result->('files.b.csv=@new.csv')->{files}, {'a.csv' => 'old a', 'b.csv' => 'new'}, '... a file among files, too');
-	same_json($result->('files.b.csv=@@new.csv')->{files}, {'a.csv' => 'old a', 'b.csv' => 'new'}, '... also one that is uploaded');
+	same_json($result->('files.b.csv=@new.csv')->{files}, {'a.csv' => 'old a', 'b.csv' => 'new'}, 'retry replaces a file among files');
+	same_json($result->('files.b.csv=@@new.csv')->{files}, {'a.csv' => 'old a', 'b.csv' => 'new'}, 'retry replaces a file by an uploaded one');
 	same_json($result->('opts:={"z": 1}')->{opts}, {z => 1}, 'a whole one takes the place of the whole');
-	same_json($result->('opts:={"z": 1}', 'opts.y:=2')->{opts}, {z => 1, y => 2}, '... with members that are given as well');
+	same_json($result->('opts:={"z": 1}', 'opts.y:=2')->{opts}, {z => 1, y => 2}, 'retry takes a whole object and a member beside');
 	same_json($result->('opts.deep.x:=1')->{opts}, {a => 1, b => 2, deep => {x => 1}}, 'objects that were not there are made');
 }
 
@@ -130,8 +130,8 @@ sub newest { return $c->tool(list_task_runs => {limit => 1})->{view}{runs}[0] }
 	$r = $talk->([], 'two asks for "api key"', "h1j\n", 'asks for "key"', "x\n", 'does not do.*two asks for "key"', "topsecret\n");
 	is($r->{out} =~ s/\s//gr, 12, 'on a terminal what is missing is asked for') or diag $r->{err};
 	unlike($r->{err}, qr/topsecret|h1j/, 'secrets typed at the terminal are not shown');
-	is($r->{echoed}, 0, '... the terminal is mute before it is asked for');
-	like($r->{err}, qr/are secret, so they were not kept; give these again: (?:key, api key|api key, key)/, '... with the reason');
+	is($r->{echoed}, 0, 'the terminal is mute before a secret is asked for');
+	like($r->{err}, qr/are secret, so they were not kept; give these again: (?:key, api key|api key, key)/, 'retry says why the secrets are asked for');
 	is($talk->(['-i', 'key=123'], 'asks for "api key"', "env:KEY\n")->{out} =~ s/\s//gr, 11, 'a given secret is not asked for');
 	$r = $talk->([], 'asks for "api key"', "\x04");
 	is($r->{status}, 2, 'who leaves runs nothing');
@@ -155,8 +155,8 @@ $d->stop;
 	rename "$own->{root}/templates/v-1.0.0", "$own->{root}/gone" or rename "$own->{root}/templates/v", "$own->{root}/gone";
 	Paddock::write_templates($own, [[v => lua('return "new"', version => '2.0.0')]]);
 	my $r = $own->run_private(['retry', 'last']);
-	is($r->{out}, "\"new\"\n", 'is tried again by the next, in the newest version when its own is gone');
+	is($r->{out}, "\"new\"\n", 'retry runs the newest version when the run\'s version is gone');
 	like($r->{err}, qr/version 1\.0\.0 of v is not installed any more, so this was run by 2\.0\.0/, 'retry says which version ran in place of the removed one');
-	is($own->run_private(['retry', 'last', '--version', '1.0.0'])->{status}, 4, '... a version that is not there is not found');
+	is($own->run_private(['retry', 'last', '--version', '1.0.0'])->{status}, 4, 'retry in a version that does not exist is not found');
 }
 done_testing;

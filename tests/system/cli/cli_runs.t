@@ -31,16 +31,16 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	my $r = paddock('wait', $soon);
 
 	is($r->{out}, "succeeded\n", 'wait tells how the run ended');
-	is($r->{status}, 0, '... with its status');
+	is($r->{status}, 0, 'wait of a succeeded run has status 0');
 	like($r->{err}, qr/\Apaddock: $soon succeeded in [\d.]+ m?s\n\z/, 'wait prints the time of the run on stderr');
 	is(paddock('result', $soon)->{out}, "7\n", 'result gives what the run gave');
 	my $fail = start('fail');
 	$r = paddock('wait', $fail);
 	is_deeply([@{$r}{qw(out status)}], ["failed\n", 1], 'a run that fails');
-	like($r->{err}, qr/no is no/, '... says why');
+	like($r->{err}, qr/no is no/, 'wait of a failed run says why');
 	$r = paddock('wait', $soon, $fail);
 	is($r->{status}, 1, 'of several the worst counts');
-	is(paddock('wait', $fail, $soon)->{status}, 1, '... also when it comes first');
+	is(paddock('wait', $fail, $soon)->{status}, 1, 'wait of several runs has the worst status in any order');
 	is($r->{out}, "$soon succeeded\n$fail failed\n", 'wait of several runs prints each id');
 	like(paddock('result', $fail)->{err}, qr/no is no/, 'result says why there is none');
 	my $slow = start('slow');
@@ -65,7 +65,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	my ($id) = $r->{out} =~ /\A(run_[a-z2-7]{26})\n\z/;
 
 	is($r->{status}, 0, 'run --detach leaves');
-	ok($id, '... with the id alone on stdout') or diag($r->{out});
+	ok($id, 'run --detach prints the id alone on stdout') or diag($r->{out});
 	like($r->{err}, qr/\Apaddock: $id is (?:queued|running)\n  hint: paddock wait $id --socket \S+; paddock logs -f $id --socket \S+\n\z/,
 	     'run --detach prints on stderr how to follow');
 	$r = paddock('cancel', $id);
@@ -92,7 +92,7 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 	is(json_to(paddock('result', 'last')->{out})->{n}, 9, 'last is the newest');
 	is(json_to(paddock('result', $given[0])->{out})->{n}, 1, 'a whole id');
 	is(json_to(paddock('result', substr $given[1], 0, 29)->{out})->{n}, 2, 'the beginning of one');
-	is(json_to(paddock('result', substr $given[2], 4, 25)->{out})->{n}, 3, '... without run_');
+	is(json_to(paddock('result', substr $given[2], 4, 25)->{out})->{n}, 3, 'the beginning of an id without run_ is found');
 	is(json_to(paddock('result', substr $given[2], 4)->{out})->{n}, 3, 'a whole id without run_ is found');
 	my $r = paddock('result', 'run_');
 	is($r->{status}, 2, 'a beginning of several is refused');
@@ -129,15 +129,15 @@ my @given = map { start('give', '-i', "n:=$_") } 1 .. 3;
 
 	like(paddock('ps', '-a')->{out}, qr/^run_\S+ +give +succeeded +\d\S*(?: \w+)? ago/m, 'ps prints how long ago a run was created');
 	is(scalar @{json_to(paddock('ps', '-n', '2', '--json')->{out})}, 2, 'ps -n: so many');
-	same_json(json_to(paddock('ps', '-n', '2', '--json')->{out}), [@$all[0, 1]], '... the newest');
+	same_json(json_to(paddock('ps', '-n', '2', '--json')->{out}), [@$all[0, 1]], 'ps -n lists the newest runs');
 	same_json(json_to(paddock('ps', '--since', '1h', '--json')->{out}), $all, 'ps --since: of that time');
 	my $age = time * 1000 - $all->[-1]{createdAt};
 	is(scalar(grep { $_->{createdAt} < $all->[0]{createdAt} }
 	    @{json_to(paddock('ps', '--since', '1ms', '--json')->{out})}), 0, 'ps --since lists no older runs');
 	same_json(json_to(paddock('ps', '-n', '50', '--status', 'failed', '--json')->{out}),
-		  [grep { $_->{status} eq 'failed' } @$all], 'with a status');
+		  [grep { $_->{status} eq 'failed' } @$all], 'ps --status lists runs of that status');
 	same_json(json_to(paddock('ps', '-a', '--template', 'give', '--since', '1h', '--json')->{out}),
-		  [grep { $_->{templateId} eq 'give' } @$all], 'with a template');
+		  [grep { $_->{templateId} eq 'give' } @$all], 'ps --template lists runs of that template');
 	for my $case (['-n', '0'], ['-n', 'x'], ['--since', 'yesterday']) {
 		is(paddock('ps', @$case)->{status}, 2, "ps @$case is refused");
 	}

@@ -34,7 +34,7 @@ is(server($cli->run(['status'], @env)), "daemon $named->{socket}", 'PADDOCK_SOCK
 is(server($cli->run(['doctor'], @env)), "daemon $named->{socket}", 'doctor names the daemon of PADDOCK_SOCKET');
 is(server($cli->run(['status', '--socket', $named->{socket}], env => {PADDOCK_SOCKET => '/nowhere'})),
    "daemon $named->{socket}", 'the flag comes first');
-like(server($cli->run(['status', $cli->private], @env)), qr/^private /, 'as do the flags that ask for a private server');
+like(server($cli->run(['status', $cli->private], @env)), qr/^private /, 'flags of a private server go before PADDOCK_SOCKET');
 said($cli->run(['ps'], env => {PADDOCK_SOCKET => '/nowhere'}), 125,
      qr{\Apaddock: no server answers at /nowhere, which PADDOCK_SOCKET names: No such file or directory\n  hint: start paddockd with that --socket, or unset PADDOCK_SOCKET\n\z},
      'where none answers no other is tried');
@@ -67,16 +67,16 @@ SKIP: {
 	my $r = $status->();
 
 	like(server($r), qr/^private /, "root's daemon, which lets in no group, is passed over");
-	is($r->{err}, '', '... without a word');
+	is($r->{err}, '', 'root\'s daemon is passed over without a word');
 	chown 0, scalar(getgrnam('daemon')), $at;
 	$r = $status->();
 	like(server($r), qr/^private /, 'one for a group that the user is not in');
 	is($r->{err}, "paddock: the daemon at $at is for the group daemon: root can add you to it; using a private server\n",
-	   '... is told, with the group');
-	is($status->('-q')->{err}, '', '... unless it is to be quiet');
+	   'the daemon of another group is told with the group');
+	is($status->('-q')->{err}, '', 'the daemon of another group is not told with -q');
 	chown 0, $NOBODY, $at;
 	is(server($status->()), "daemon $at", 'one for a group of the user\'s is found');
-	is($cli->run(['complete', '--', 'run', 'go'], @user, env => {HOME => $home})->{out}, "good\n", '... also by completion');
+	is($cli->run(['complete', '--', 'run', 'go'], @user, env => {HOME => $home})->{out}, "good\n", 'completion finds the daemon of a group');
 	$r = $cli->run(['run', 'good', '-q'], @user, env => {HOME => $home});
 	is($r->{out}, qq("none"\n), 'the daemon of a group runs templates') or diag($r->{err});
 	my $own = Daemon->new(templates => \%templates, user => $NOBODY, socket => "$home/.local/state/paddock/paddock.sock");

@@ -19,12 +19,12 @@ my @private = $cli->private;
 for ([0, 0], [7, 7], [255, 255], [256, 1], [-1, 1]) {
 	my ($n, $status) = @$_;
 
-	is($cli->run(['run', 'ends', '--exit-code', '-i', "n=$n", @private])->{status}, $status, "with --exit-code the status is the code's: $n");
+	is($cli->run(['run', 'ends', '--exit-code', '-i', "n=$n", @private])->{status}, $status, "--exit-code gives the code's status: $n");
 }
 my $r = $cli->run(['run', 'ends', '-i', 'n=7', @private]);
 is($r->{status}, 0, 'without it a run that has succeeded is a success');
 like($r->{err}, qr/succeeded in [\d.]+ m?s; the code's exit code is 7\n/, 'the line on stderr has the code\'s exit code');
-unlike($cli->run(['run', 'ends', '-i', 'n=0', @private])->{err}, qr/exit code/, '... where that is worth a word');
+unlike($cli->run(['run', 'ends', '-i', 'n=0', @private])->{err}, qr/exit code/, 'the line on stderr says nothing of an exit code of 0');
 
 # ---- too large for a message ----
 
@@ -32,12 +32,12 @@ write_file("$cli->{here}/large", 'x' x (17 << 20));
 $r = $cli->run(['run', 'takes', '-i', 'text=@large', @private]);
 is($r->{status}, 2, 'what is too large to be sent is wrong usage');
 is($r->{err}, "paddock: what is given is too large to be sent with the call: use \@\@ instead of \@, KEY=\@\@FILE, which uploads the file first\n",
-   '... with what would do, and no word of a run');
+   'the refusal of a large input says how to upload');
 
 # ---- flags in front ----
 
 is($cli->run([@private, '-q', 'run', 'ends', '-i', 'n=3'])->{out}, "{\"exitCode\": 3}\n", 'flags of all commands may stand in front of them');
-is($cli->run(["--state-dir=$cli->{root}/state", '-q', 'template', 'ls', '--templates', "$cli->{root}/templates"])->{status}, 0, '... also of those with two words');
+is($cli->run(["--state-dir=$cli->{root}/state", '-q', 'template', 'ls', '--templates', "$cli->{root}/templates"])->{status}, 0, 'flags may stand before a command of two words');
 $r = $cli->run(['--timeout', '5s', 'run', 'ends', @private]);
 like($r->{err}, qr/"--timeout" came before a command, and is no flag of all commands/, 'one that is of a command is told to follow it');
 is($cli->run(['-q'])->{status}, 2, 'flags alone are no command');
@@ -47,7 +47,7 @@ is($cli->run(['-q'])->{status}, 2, 'flags alone are no command');
 $r = $cli->run(['run', 'leaves', @private]);
 like($r->{err}, qr/wrote \S+CLAUDE\.md\nwarning: other programs obey a file that is called CLAUDE\.md, and a template wrote this one; [^\n]+\nwrote \S+Makefile\n\z/,
      'a file that other programs obey is warned of, once');
-like($cli->run(['run', 'leaves', '-q', @private])->{err}, qr/warning: .*CLAUDE/, '... also where little is told');
+like($cli->run(['run', 'leaves', '-q', @private])->{err}, qr/warning: .*CLAUDE/, '--quiet keeps the warning of a file');
 
 # Only an explicit flag lets the command write into an existing folder.
 sub into { my ($dir, @how) = @_; return $cli->start(['run', 'leaves', '-o', $dir, @private], @how) }
@@ -85,6 +85,6 @@ for (['is not set', {}], ['is empty', {TERM => ''}]) {
 	$nameless->type("Ada\n");
 	my $end = $nameless->finish;
 	is($end->{out}, "{\"name\": \"Ada\"}\n", "a terminal whose TERM $how is a terminal: the command asks there");
-	unlike($end->{err}, qr/\e/, '... without colours and without moves of the cursor');
+	unlike($end->{err}, qr/\e/, "a terminal whose TERM $how gets no colours");
 }
 done_testing();

@@ -73,7 +73,7 @@ sub the_rest {
 	$r = $cli->run_private(['run', 'good', '-t', '5m'], @as);
 	like($r->{err}, qr/\Apaddock: --timeout 5m is cut to 1 min, the most that a run of good may have; the operator can raise it: default_timeout_ms in \[limits\], or the template's author: limits\.maxTimeoutMs, /,
 	     'a --timeout that is cut is said at once, by whom, and who can raise it');
-	is($r->{status}, 0, 'though the run goes on');
+	is($r->{status}, 0, 'a run with a cut --timeout goes on');
 	unlike($cli->run_private(['run', 'good', '-t', $_], @as)->{err}, qr/ is cut /, "-t $_ is not cut") for qw(60 60s 1m 1500ms);
 	$r = $cli->run_private(['run', 'slow', '-t', '90s'], @as);
 	said($r, 124, qr/--timeout 90s is cut to 300 ms.*the 300 ms that it had; 90 s were asked for.*the template's author can raise it: limits\.maxTimeoutMs, up to the server's max_run_timeout_ms, or the operator: max_run_timeout_ms in \[template "\w+"\]\n  hint: /s,
@@ -122,8 +122,8 @@ sub the_rest {
 	cmp_ok(longest(terminal_lines($cli, 80, \@as, 'help', 'run')), '<=', 80, 'help fits as well');
 	$cli->run_private(['run', 'a_template_whose_name_is_rather_long_for_a_terminal'], @as);
 	@lines = terminal_lines($cli, 80, \@as, 'ps', '-a');
-	cmp_ok(longest(@lines), '<=', 80, 'so does ps -a on a terminal');
-	cmp_ok(scalar(grep { /^$run / } @lines), '>', 5, 'with each run on one line, its id whole');
+	cmp_ok(longest(@lines), '<=', 80, 'ps -a fits 80 columns');
+	cmp_ok(scalar(grep { /^$run / } @lines), '>', 5, 'ps -a has each run on a line with the whole id');
 	cmp_ok(longest(terminal_lines($cli, 120, \@as, 'ps', '-a')), '>', 95, 'a wider one shows more');
 	like($cli->run_private(['ps', '-a'], @as)->{out}, qr/^$run +a_template_whose_name_is_rather_long_for_a_terminal +succeeded /m, 'ps -a in a pipe has whole names');
 	$cli->run_private(['run', 'wide', '--no-artifacts'], @as);
@@ -151,9 +151,9 @@ sub the_rest {
 	}
 	my $r = $cli->run_private(['run', 'breaks'], @as);
 	said($r, 1, qr/OUTPUT_INVALID/, 'a result that breaks its schema');
-	is($r->{out}, '', '... is none, on stdout');
+	is($r->{out}, '', 'a result that breaks the schema is not on stdout');
 	is($cli->run_private(['result', 'last'], @as)->{out}, "{\"z\": 1}\n", 'a result that breaks the schema can be read');
-	like($cli->run_private(['explain', 'last'], @as)->{out}, qr/What it returned is shown by: paddock result run_/, '... as explain says');
+	like($cli->run_private(['explain', 'last'], @as)->{out}, qr/What it returned is shown by: paddock result run_/, 'explain says how to read a result that breaks the schema');
 }
 
 # The output of a program beside its result; without a cage for programs, none is run.
@@ -191,7 +191,7 @@ for (['rounds', {type => 'object', allOf => [{'$ref' => '#/$defs/a'}], '$defs' =
 	my $r = $cli->run(['template', 'show', $name, '--socket', $path]);
 
 	said($r, 0, qr/\A\z/, "$name: it ends");
-	like($r->{out}, $shown, 'with what can be said of it');
+	like($r->{out}, $shown, "$name: stdout shows what can be said");
 	cmp_ok(($r->{out} =~ tr/\n//), '<', 2000, 'in so many lines');
 	kill KILL => $pid;
 	waitpid $pid, 0;

@@ -62,6 +62,6 @@ SKIP: {
 	diag($_) for grep { /^(?:not ok|# )/ } @tap;
 	my $tests = grep { /^ok / } @tap;
 	cmp_ok($tests, '>', 1000, 'all of it');
-	is($tap[-1], "1..$tests\n", 'as the plan says');
+	is($tap[-1], "1..$tests\n", 'the suite\'s tests are as many as the plan says');
 }
 done_testing();

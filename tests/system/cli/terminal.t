@@ -45,7 +45,7 @@ sub shows {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my $bad = wrong($r->{err}, $o{lines});
 	is($bad, '', "$name: nothing acts") or diag(encode('UTF-8', $r->{err} =~ s/([^\n -~])/sprintf '<%02x>', ord $1/ger));
-	like($r->{err}, $shown // qr/evil/, '  though it is shown') or diag("status $r->{status}");
+	like($r->{err}, $shown // qr/evil/, "$name: the words are shown") or diag("status $r->{status}");
 	$seen{$name =~ s/[,:].*//r}++;
 	return $r;
 }

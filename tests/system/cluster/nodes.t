@@ -61,8 +61,8 @@ sub serves {
 
 	is($b->get($run)->{status}, 'running', 'a run of another node is seen');
 	$one->kill9;
-	interrupted($b->ended($run), 'that of one that was killed is interrupted, unasked');
-	like($two->log_text, qr/recovered queued=0 interrupted=1/, 'once');
+	interrupted($b->ended($run), 'a run of a killed node is interrupted unasked');
+	like($two->log_text, qr/recovered queued=0 interrupted=1/, 'a killed node\'s run is recovered by one node');
 	is($b->get($own)->{status}, 'running', "the survivor's goes on");
 	$b->tool(cancel_task_run => {runId => $own});
 	strays_gone();
@@ -105,14 +105,14 @@ for my $how ('stopped', 'cut off') {
 
 	end_backends('alive');
 	is($a->ended($run)->{status}, 'succeeded', 'connections that were ended cost no run');
-	is($b->get($run)->{status}, 'succeeded', 'as others see, too');
+	is($b->get($run)->{status}, 'succeeded', 'another node sees the run succeed in spite of ended connections');
 	my ($mine) = dozing($a);
 	my ($theirs) = dozing($b);
 	cut_off($_) for $one, $two;
 	$_->log_has(qr/(lease=over)/) for $one, $two;
 	link_up($_) for $one, $two;
 	interrupted($a->ended($mine), 'when the database was away from all for longer, runs are interrupted');
-	interrupted($b->ended($theirs), 'by each node its own');
+	interrupted($b->ended($theirs), 'another node\'s run is interrupted by that node');
 	serves($_, 'a node serves again after the database came back') for $a, $b;
 	unlike($_->log_text, qr/taken_for_dead/, 'nobody was taken for dead') for $one, $two;
 	$_->stop('both stop') for $one, $two;
@@ -136,7 +136,7 @@ for my $how ('stopped', 'cut off') {
 	}
 	is($listed->($b)->{$done}, $one->{name}, '  the list names the node of an ended run');
 	my $ps = sub { return join '', `$build/paddock ps @_ --socket $two->{socket} 2>&1` };
-	like($ps->(), qr/\ARUN .* NODE\s*\n\Q$run\E .* \Q$one->{name}\E\s*\n\z/, '  as ps shows');
+	like($ps->(), qr/\ARUN .* NODE\s*\n\Q$run\E .* \Q$one->{name}\E\s*\n\z/, '  ps has a column for nodes');
 	ok($row{$two->{name}}{self} && !$row{$one->{name}}{self}, 'operators see which node answers');
 	if (as_root()) {
 		chmod 0777, $two->{socket};
@@ -146,7 +146,7 @@ for my $how ('stopped', 'cut off') {
 		like($other->call('paddock/nodes')->{error}{message}, qr/told to root/, 'nobody else does');
 		my ($theirs) = $other->run_async('doze');
 		is($other->get($theirs)->{node}, undef, '  other users do not see the node of a run');
-		is($listed->($other)->{$theirs}, undef, '  by a list either');
+		is($listed->($other)->{$theirs}, undef, '  a list shows other users no nodes');
 		$other->tool(cancel_task_run => {runId => $theirs});
 		$other->ended($theirs);
 	}

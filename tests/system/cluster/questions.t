@@ -51,9 +51,9 @@ sub over {
 	my $v = asked($d, $task);
 
 	is($v->{status}, 'input_required', 'what a run of another node asks is shown here');
-	is($v->{inputRequests}{who}{method}, 'elicitation/create', '  by its key');
+	is($v->{inputRequests}{who}{method}, 'elicitation/create', '  the question of a remote run has the method');
 	is($v->{inputRequests}{who}{params}{message}, 'who?', '  the question of a remote run has the message');
-	same_json($v->{inputRequests}, asked($c, $task)->{inputRequests}, '  as its own node shows it');
+	same_json($v->{inputRequests}, asked($c, $task)->{inputRequests}, '  the question of a remote run is the same at both nodes');
 	my %other = (extensions => $can{extensions}, sampling => {});
 	is(get($d, $task, \%other)->{status}, 'working', '  a client that cannot answer sees no question');
 	ok(!update($d, $task, nobody => name('x'))->{error}, 'an answer to nothing is passed over');

@@ -58,7 +58,7 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	my ($key) = keys %{$next->{inputRequests}};
 
 	is($next->{inputRequests}{$key}{params}{message}, 'who?', 'what is asked next is told there, too') or diag(json_of($next));
-	isnt($next->{requestState}, $r->{requestState}, '  with a state of its own');
+	isnt($next->{requestState}, $r->{requestState}, '  the next question has another state');
 	used(call($_->[0], 'twice', $r->{requestState}, {$key => name('No')}), "  the first is used, $_->[1]") for [$d, 'there'], [$c, 'and where it runs'];
 	my $last = call($c, 'twice', $next->{requestState}, {$key => name('Bo')});
 	is($last->{structuredContent}{all}, 'AlBo', '  the second state is good at the run\'s node') or diag(json_of($last));
@@ -86,8 +86,8 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	my $next = call($d, 'many', $r->{requestState}, {a => name('Al')});
 	is_deeply([keys %{$next->{inputRequests}}], ['b'], 'an answer in part: the rest is asked again');
 	$next = call($c, 'many', $next->{requestState});
-	is_deeply([keys %{$next->{inputRequests}}], ['b'], '  also by who brings none');
-	is(call($d, 'many', $next->{requestState}, {b => name('Bo')})->{structuredContent}{all}, 'AlBo', '  until all are there');
+	is_deeply([keys %{$next->{inputRequests}}], ['b'], '  a call without answers gets the unanswered question');
+	is(call($d, 'many', $next->{requestState}, {b => name('Bo')})->{structuredContent}{all}, 'AlBo', '  the run ends when all answers are there');
 }
 {
 	my $r = call($c, 'twice');
@@ -108,14 +108,14 @@ sub view { my ($s, $run) = @_; return $s->call('tools/call', stateless({name => 
 	my $r = call($c, 'caught');
 	is(call($d, 'caught', $r->{requestState}, {k => name('x' x 300_000)})->{isError}, true, 'answers that are too large to be sent are refused');
 	my $back = call($d, 'caught', $r->{requestState}, {k => {action => 'accept', content => {name => 7}}});
-	like(json_of($back->{inputRequests}), qr/does not fit: .content.name has to be a string/, '  so that the state is still good: what does not fit is asked again') or diag(json_of($back));
+	like(json_of($back->{inputRequests}), qr/does not fit: .content.name has to be a string/, '  a state stays good after refused answers') or diag(json_of($back));
 }
 {
 	my $r = call($c, 'who');
 	my $bad = call($d, 'twice', $r->{requestState}, {k => name('Al')});
 	is($bad->{error}{data}{reason}, 'other_call', 'the state of another call is refused there, too');
 	(my $forged = $r->{requestState}) =~ s/^(.{30})(.)/$1 . ($2 eq 'x' ? 'y' : 'x')/e;
-	is(call($d, 'who', $forged, {})->{error}{data}{reason}, 'forged', '  as is one that nobody gave');
+	is(call($d, 'who', $forged, {})->{error}{data}{reason}, 'forged', '  a forged state is refused');
 	my $run = run_of($d);
 	$c->call('tools/call', stateless({name => 'cancel_task_run', arguments => {runId => $run}}));
 	until_true('its end', sub { view($d, $run)->{status} eq 'canceled' });
@@ -199,8 +199,8 @@ $nodes[1]->stop('the second node stops');
 	my $old = $two->request('tools/call', params('who', $first, {$key => name('No')}));
 	my $said = call($two, 'who', $next->{requestState}, {$key => name('Bo')});
 	is($said->{structuredContent}{name}, 'Bo', '  the new question of a restarted run takes the answer') or diag(json_of($said));
-	is($two->answer($old)->{result}{structuredContent}{name}, 'Bo', '  as is told to who comes with the first again');
-	is(call($two, 'who', $first, {$key => name('No')})->{structuredContent}{name}, 'Bo', '  also afterwards');
+	is($two->answer($old)->{result}{structuredContent}{name}, 'Bo', '  a call with the first state gets the result');
+	is(call($two, 'who', $first, {$key => name('No')})->{structuredContent}{name}, 'Bo', '  a call with the first state gets the result afterwards');
 	used(call($two, 'who', $next->{requestState}, {$key => name('No')}), '  while the second is used');
 	$all[1]->stop('the other stops');
 }

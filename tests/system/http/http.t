@@ -24,7 +24,7 @@ my $templates = {
 	my $r = $c->init;
 
 	is($r->{protocolVersion}, '2025-11-25', 'initialize is answered');
-	is($c->{last}{status}, 200, 'with 200');
+	is($c->{last}{status}, 200, 'initialize is answered with 200');
 	is($c->{last}{headers}{'content-type'}, 'application/json', 'initialize is answered with JSON');
 	like($c->{session}, qr/^[\x21-\x7e]{22,}$/,
 	     'MCP 37: initialize gives a session id of visible characters');
@@ -41,12 +41,12 @@ my $templates = {
 	is_deeply($c->tool(nap => {})->{view}, {done => true},
 		  'a call that takes long, and says nothing');
 	like($c->{last}{headers}{'content-type'}, qr{^text/event-stream},
-	     'is answered by a stream: its client may leave and come back');
+	     'a long call without progress is answered by a stream');
 	$c->route($c->ask(nap => {}))->hang_up; # before it is one
 	$r = $c->tool(steps => {}, {progressToken => 't'});
 	is_deeply($r->{view}, {done => true}, 'a longer call');
 	like($c->{last}{headers}{'content-type'}, qr{^text/event-stream},
-	     'is answered by a stream');
+	     'a long call with progress is answered by a stream');
 	ok(scalar $c->progress_of('t'), 'the stream of a long call brings progress');
 
 	# a client with several revisions
@@ -72,7 +72,7 @@ my $templates = {
 	my $said = $all->message->{json};
 	$said = $all->message->{json} while ref $said eq 'HASH';
 	is_deeply([sort map { $_->{id} } @$said], ['a', 'b'],
-		  'with all answers in one message');
+		  'the answers of a batch come in one message');
 	is($all->message, undef, 'the stream of a batch ends');
 
 	# HTTP/1.0 knows no chunks: a stream ends where the connection does
@@ -109,7 +109,7 @@ my $templates = {
 			     params => {name => 'hold', arguments => {}}});
 	$conn->head;
 	$conn->message;
-	is($busy->end, 204, 'with a call under way, too');
+	is($busy->end, 204, 'a session with a call under way can be ended');
 	1 while $conn->message || $get->message;
 	ok(!$conn->{cut} && !$get->{cut}, 'the streams of an ended session end');
 	like($s->fetch(GET => '/readyz')->{body}, qr/"ready"/, 'a server with an ended session is ready');

@@ -61,7 +61,7 @@ sub server {
 	});
 	$s->client('bob')->greeted->tool('large', {ms => 0, size => 1});
 	is($left[0][0]->listen($left[0][1])->{status}, 405,
-	   'of all that has ended the oldest is kept no longer');
+	   'the oldest of many ended answers is dropped');
 	my $conn = $left[-1][0]->listen($left[-1][1]);
 
 	is($conn->message->{json}{id}, 1, 'MCP 36: the newest is, whole');

@@ -34,20 +34,20 @@ my $r = put($bytes, {'Content-Type' => 'image/png', %{digest_of_bytes($bytes)}},
 my $id = $r->{json}{artifactId};
 
 is($r->{status}, 201, 'a file is put');
-is($r->{headers}{location}, "/artifacts/$id", '…there');
-is("$r->{json}{name} $r->{json}{mimeType} $r->{json}{bytes}", "gr\x{fc}n 1.png image/png 256", '…as what it is');
-is($r->{json}{sha256}, sha256_hex($bytes), '…with its digest');
+is($r->{headers}{location}, "/artifacts/$id", 'the answer of a PUT has the Location');
+is("$r->{json}{name} $r->{json}{mimeType} $r->{json}{bytes}", "gr\x{fc}n 1.png image/png 256", 'the answer of a PUT has name, type and size');
+is($r->{json}{sha256}, sha256_hex($bytes), 'the answer of a PUT has the digest');
 $r = get($id);
 is($r->{body}, $bytes, 'the bytes of an artifact come back');
-is($r->{headers}{'content-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, '…with its digest');
-is($r->{headers}{'content-disposition'}, "attachment; filename*=UTF-8''gr%C3%BCn%201.png", '…to be kept under its name');
+is($r->{headers}{'content-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, 'a GET has the Content-Digest');
+is($r->{headers}{'content-disposition'}, "attachment; filename*=UTF-8''gr%C3%BCn%201.png", 'a GET has the name in Content-Disposition');
 is("$r->{headers}{'content-type'} $r->{headers}{'x-content-type-options'} $r->{headers}{'content-security-policy'}", 'image/png nosniff sandbox', 'an artifact is not to be opened by a browser');
 my $conn = $s->connect;
 
 $conn->request('HEAD', "/artifacts/$id", \%ADA);
 is($conn->head . " $conn->{headers}{'content-length'}", '200 256', 'HEAD tells of it');
 $conn->request('GET', "/artifacts/$id", \%ADA);
-is($conn->head, 200, '…alone: what comes next is the next answer');
+is($conn->head, 200, 'a HEAD has no body before the next answer');
 is($conn->body, $bytes, 'a GET after a HEAD has a body');
 $conn->hang_up;
 my $edges = put('x', {}, '/artifacts?name=azAZ09.-_%60%7B%40%5B%3A')->{json}{artifactId};
@@ -65,7 +65,7 @@ for (['bytes=0-0', 0, 0], ['bytes=250-', 250, 255], ['bytes=-3', 253, 255], ['by
 	$r = get($id, {%ADA, Range => $range});
 	is("$r->{status} $r->{headers}{'content-range'}", "206 bytes $from-$to/256", "$range: 206");
 	is($r->{body}, substr($bytes, $from, $to - $from + 1), "$range: the bytes");
-	is($r->{headers}{'repr-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, '…with the digest of the whole, as such');
+	is($r->{headers}{'repr-digest'}, digest_of_bytes($bytes)->{'Content-Digest'}, "$range: Repr-Digest is that of the whole");
 	is($r->{headers}{'content-digest'}, undef, "$range: no Content-Digest");
 }
 for (['bytes=256-'], ['bytes=-0'], ['bytes=0-', $empty->{artifactId}, 0]) {
@@ -100,7 +100,7 @@ is(sha256_hex($conn->response->{body}), sha256_hex($large), 'a file put in chunk
 
 	$half->request('GET', $r->{headers}{location}, \%ADA);
 	shutdown $half->{fh}, 1;
-	is(sha256_hex($half->response->{body}), sha256_hex($large), '…also to who sends no more');
+	is(sha256_hex($half->response->{body}), sha256_hex($large), 'a client that sends no more gets the file');
 }
 $conn->request('PUT', '/artifacts', {%ADA, Expect => '100-continue', 'Content-Length' => 2});
 like($conn->up_to(qr/\r\n\r\n/), qr{^HTTP/1.1 100 Continue\r\n}, 'who asks first is told to go on');
@@ -126,7 +126,7 @@ is(get($_)->{status}, 404, "$_ is none") for '', '.', '..%2f..%2fpaddock.db', "$
 
 	is(@refused, 1, 'of 17 files that nobody reads 16 are sent');
 	like($refused[0]->body, qr/16 artifacts are being sent to you/, 'the 17th file is refused with the reason');
-	is($s->fetch('GET', '/artifacts/' . put('x', \%BOB)->{json}{artifactId}, \%BOB)->{status}, 200, '…while somebody else gets what he asks for');
+	is($s->fetch('GET', '/artifacts/' . put('x', \%BOB)->{json}{artifactId}, \%BOB)->{status}, 200, 'another requestor gets a file beside 16 unread ones');
 	$_->hang_up for @heads;
 	until_true('room again', sub { get($big, {%ADA, Range => 'bytes=0-0'})->{status} == 206 });
 }
@@ -152,7 +152,7 @@ $conn->hang_up;
 $r = put('x', {%CAP, 'Content-Length' => 2 << 20, Expect => '100-continue'});
 is("$r->{status} $r->{continued}", '413 0', 'who asks first is spared the body');
 like($r->{json}{error}{message}, qr/artifact_bytes in \[requestor "cap"\]/, 'the refusal of a large file says who can raise the limit');
-is($r->{json}{error}{data}{errorCode}, 'RESOURCE_LIMIT', '…with a code for programs');
+is($r->{json}{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'the refusal of a large file has an error code');
 $r = $s->fetch('POST', '/artifacts', \%ADA, 'x');
 is("$r->{headers}{allow}: $r->{json}{error}{message}", 'PUT: the request has another method; /artifacts takes PUT', 'who sends a file by POST is told of PUT');
 my @shapes = map { join ' ', sort keys %{$s->fetch(@$_)->{json}} } ['PUT', '/artifacts', {}, 'x'], ['PUT', '/artifacts', {%ADA, 'Content-Range' => 'x'}, 'x'],
@@ -169,12 +169,12 @@ $conn->hang_up;
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 4, %{digest_of_bytes('other')}}, 'evil');
 is($conn->response->{status}, 400, 'one that is refused when all of it has come');
-is($conn->rest, '', '…is the last of its connection');
+is($conn->rest, '', 'a refused upload is the last request of the connection');
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Transfer-Encoding' => 'chunked'}, "4\r\nevil\r\nzz\r\n");
 is($conn->head, 400, 'a chunk that is none');
 $conn->hang_up;
-ok(until_true('no file', sub { tmp() eq '' }), '…leaves nothing of those before it');
+ok(until_true('no file', sub { tmp() eq '' }), 'a broken chunk leaves no file');
 $r = $s->connect;
 $r->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 2}, "hiGET /artifacts/$id HTTP/1.1\r\nHost: evil.example\r\n\r\n");
 is($r->response->{status} . ' ' . $r->response->{status}, '201 403', 'what comes behind the body is the next request');
@@ -187,7 +187,7 @@ for (['PUT', '/artifacts', \%EVE, 'x'], ['GET', '/artifacts/art_none', \%EVE], [
 	my ($late) = grep { $_->{status} == 429 } map { $s->fetch(@ask) } 1 .. 30;
 
 	is($late->{json}{error}{data}{errorCode}, 'RATE_LIMITED', "$ask[0]: not as often as one likes");
-	cmp_ok($late->{headers}{'retry-after'}, '>', 0, '…with when to try again');
+	cmp_ok($late->{headers}{'retry-after'}, '>', 0, "$ask[0]: Retry-After says when to try again");
 }
 
 # ---- one that is deleted while it is asked for ----
@@ -223,7 +223,7 @@ SKIP: {
 	$conn->request('GET', "/artifacts/$long", \%ADA);
 	is($conn->head, 200, 'a long one begins to come');
 	truncate $path, 100 or die "$path: $!";
-	cmp_ok(length $conn->rest, '<', 24 << 20, '…not as a whole, when somebody cuts it');
+	cmp_ok(length $conn->rest, '<', 24 << 20, 'a file that is cut short does not come whole');
 	ok($conn->{eof}, 'the connection of a file cut short closes');
 	$conn->hang_up;
 	$s->fetch('DELETE', "/artifacts/$long", \%ADA);
@@ -253,13 +253,13 @@ is($s->fetch('DELETE', "/artifacts/$gone")->{status}, 401, 'a DELETE without a t
 is(get($gone, \%BOB)->{body}, 'to go', 'an artifact that another tried to delete stays');
 is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 204, 'one\'s own is deleted');
 is(get($gone, \%BOB)->{status}, 404, 'a deleted artifact is gone');
-ok(!-e "$s->{state}/artifacts/$gone", '…with its folder');
-is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 404, '…for good');
+ok(!-e "$s->{state}/artifacts/$gone", 'the folder of a deleted artifact is gone');
+is($s->fetch('DELETE', "/artifacts/$gone", \%BOB)->{status}, 404, 'an artifact cannot be deleted twice');
 is($s->fetch('DELETE', "/artifacts/$_", \%ADA)->{status}, 404, "$_ is none") for '', '..%2fx', "$id/";
 $r = $s->fetch('DELETE', "/artifacts/$made", \%ADA);
 is("$r->{status} $r->{json}{error}{data}{errorCode}", '409 ARTIFACT_OF_RUN', 'what a run made goes with that');
 $r = $s->modern('ada')->call('paddock/deleteArtifacts', {artifactIds => [$made, $gone]})->{result};
-is_deeply([$r->{deleted}, map { @$_{qw(artifactId errorCode)} } @{$r->{kept}}], [0, $made, 'ARTIFACT_OF_RUN', $gone, 'ARTIFACT_NOT_FOUND'], '…also by the method, over HTTP');
+is_deeply([$r->{deleted}, map { @$_{qw(artifactId errorCode)} } @{$r->{kept}}], [0, $made, 'ARTIFACT_OF_RUN', $gone, 'ARTIFACT_NOT_FOUND'], 'an artifact of a run is kept by paddock/deleteArtifacts');
 
 # ---- one that a run has ----
 SKIP: {
@@ -272,9 +272,9 @@ SKIP: {
 
 	until_true("the run", sub { json_of($ada->get($run)) =~ m{"here"} });
 	is($s->fetch('DELETE', "/artifacts/$held", \%ADA)->{status}, 204, 'what a run has is deleted');
-	like(get($held)->{status}, qr/\A(?:404|410)\z/, '…so that nobody is given it');
+	like(get($held)->{status}, qr/\A(?:404|410)\z/, 'a deleted artifact that a run has is given to nobody');
 	is($kept->(), $before, 'a deleted artifact counts while a run has the file');
-	ok(-e $path, '…for its bytes are on the disk');
+	ok(-e $path, 'the bytes of a deleted artifact stay while a run has the file');
 	$ada->tool(cancel_task_run => {runId => $run});
 	ok(until_true('bytes given back', sub { $kept->() == $before - 700_000 && !-e $path }), 'a deleted artifact counts no more when the run has ended');
 }
@@ -283,10 +283,10 @@ SKIP: {
 my @open = map { my $c = $s->connect; $c->request('PUT', '/artifacts', {%BOB, 'Content-Length' => 100_000}, 'x' x 1000); $c } 1 .. 16;
 
 ok(until_true('16 files', sub { (() = glob "$s->{state}/artifacts/tmp/*") == 16 }), '16 that do not end');
-is(put('x', {%BOB})->{status}, 429, 'are all that one may have');
+is(put('x', {%BOB})->{status}, 429, 'a 17th upload is refused');
 is(put('x')->{status}, 201, 'another has its own');
 $_->hang_up for @open;
-ok(until_true('no file', sub { tmp() eq '' }), 'those whose clients go leave nothing');
+ok(until_true('no file', sub { tmp() eq '' }), 'uploads of clients that go leave nothing');
 is(until_true('room again', sub { my $got = put('x', {%BOB})->{status}; $got == 201 && $got }), 201, 'aborted uploads give their room back');
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%BOB, 'Transfer-Encoding' => 'chunked'});
@@ -297,7 +297,7 @@ ok(until_true('no file', sub { tmp() eq '' }), 'an aborted upload of unknown len
 ok(until_true('bytes given back', sub {
 	my $usage = $s->modern('bob')->call('tools/call', {name => 'get_runtime_profile', arguments => {}})->{result}{structuredContent}{usage};
 	return defined $usage->{artifactBytes} && $usage->{artifactBytes} < 300_000;
-}), '…also in the account of who sent it');
+}), 'the bytes of an aborted upload leave the account');
 $conn = $s->connect;
 $conn->request('PUT', '/artifacts', {%ADA, 'Content-Length' => 1 << 20}, 'x' x 600_000);
 ok(until_true('a file', sub { tmp() ne '' }), 'one is on its way');

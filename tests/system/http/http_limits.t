@@ -70,7 +70,7 @@ sub is_there {
 	$upload->put(substr $ping, 0, 5);
 	my @empty = map { $s->connect } 1 .. 600;
 	is($s->fetch('GET', '/healthz')->{status}, 200, 'hundreds come and say nothing');
-	is($empty[0]->fill, 0, 'those of one address make room for each other');
+	is($empty[0]->fill, 0, 'silent connections of one address make room for each other');
 	my @up = map { my $c = $s->connect;
 		       $c->request('POST', '/mcp', $ada->headers('Content-Length' => 100)); $c } 1 .. 1900;
 	my $last = $up[-1]->response;
@@ -97,7 +97,7 @@ sub is_there {
 			  '{"jsonrpc":"2.0","id":3,"method":"tools/call",' .
 			  '"params":{"name":"echo"}}');
 	is($r->{status}, 429, 'a call above the limit of streams is refused');
-	ok($r->{headers}{'retry-after'} > 0, 'until later');
+	ok($r->{headers}{'retry-after'} > 0, 'the refusal of a call has Retry-After');
 
 	ok(is_there($all[$_]), 'each of its sessions is there') for 0, $EACH - 1;
 	my $oldest = $STREAMS + 1; # of those that have no stream

@@ -66,7 +66,7 @@ my $old = $s->client('one')->greeted;
 reload();
 same_json([methods($conn, 2), methods($number, 2), methods($same, 1)],
 	  [['resources/updated', 'tools/list_changed'], ['prompts/list_changed', 'resources/list_changed'], ['prompts/list_changed']],
-	  'as often as it happens');
+	  'MCP26 7: changes are told as often as the lists change');
 
 # ---- how many, and whose ----
 
@@ -132,6 +132,6 @@ do { $awake = $napping->message->{json} } until ($awake->{params}{status} // 'co
 same_json($awake->{params}{result}{structuredContent}, {slept => true},
 	  'MCP26 7: what goes on until then is told of before, and its end with its result');
 same_json($napping->message->{json}{id}, 'nap', 'MCP26 7: the stream of a task ends with the server');
-ok(!defined $napping->message, 'with nothing after it');
+ok(!defined $napping->message, 'MCP26 7: nothing follows the end of a task\'s stream');
 $s->wait_exit;
 done_testing;

@@ -135,7 +135,7 @@ sub until_ended {
 
 		is_deeply([$c->{last}{status}, $answer->{error}{code}], [404, -32601], "MCP26 5: there is no $method");
 		like($answer->{error}{message}, qr/^MCP 2026-07-28, .* has no method "\Q$method\E"; other/,
-		    '... of this revision');
+		    "MCP26 5: the error says that 2026-07-28 has no $method");
 	}
 	for my $twice ('MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/list', 'Mcp-Name: x', 'mcp-param-a: 1') {
 		my $raw = $s->connect;

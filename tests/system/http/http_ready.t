@@ -55,7 +55,7 @@ sub look {
 
 same_json(look('/readyz'), [503, 'not ready', 'the cage is still being measured'],
 	  'a server that cannot tell yet whether it is safe is not ready');
-same_json(look('/healthz'), [200, 'ok', undef], 'though it is alive');
+same_json(look('/healthz'), [200, 'ok', undef], 'a server that is not ready is alive');
 my $hello = json_of({jsonrpc => '2.0', id => 1, method => 'initialize', params => {
 	protocolVersion => '2025-11-25', capabilities => {}, clientInfo => {name => 't', version => '1'}}});
 
@@ -92,22 +92,22 @@ until_true('300 requests to be too many', sub {
 {
 	my $r = $refused[0]->response;
 
-	is($r->{status}, 503, '... since it cannot serve them yet');
+	is($r->{status}, 503, 'a request above the early limit gets a 503');
 	is($r->{headers}{'retry-after'}, 1, 'the early 503 says to retry in a second');
 	like($r->{json}{error}{message}, qr/the server starts/, 'the early 503 says that the server starts');
 }
-ok(!grep({ $_->fill_now; $_->{in} =~ /^HTTP.1.1 [^1]/ } @early), 'those who were first wait');
+ok(!grep({ $_->fill_now; $_->{in} =~ /^HTTP.1.1 [^1]/ } @early), 'the first early requests wait');
 write_file("$go/go", '');
 $s->ready;
 is_deeply([map { $_->response->{status} } @early], [200, 400, 200, 404, 404, 200],
-	  'once it is ready each has its answer: POST, a batch, GET and DELETE');
-like($early[0]{headers}{'mcp-session-id'} // '', qr/./, '... a session, for one');
+	  'early requests are answered when the server is ready');
+like($early[0]{headers}{'mcp-session-id'} // '', qr/./, 'an early initialize gets a session');
 my %had;
 $had{$_->{status} // $_->response->{status}}++ for @many;
-is(join(' ', sort keys %had), '200 503', '... as has everybody who was not sent away');
+is(join(' ', sort keys %had), '200 503', 'each early request is answered or refused');
 cmp_ok($had{503}, '<=', 301 + @early - 224, 'the early 503s are those above the limit');
 $_->hang_up for @early, @many;
-same_json(look('/readyz'), [200, 'ready', undef], 'then it is ready');
+same_json(look('/readyz'), [200, 'ready', undef], 'the server is ready');
 
 my $c = $s->client->greeted;
 my $run = $c->run_async('doze');

@@ -126,9 +126,9 @@ for my $how (qw(KILL TERM)) {
 	$none->{session} = '0' x 40;
 	my @r = map { $_->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response } $thief, $none;
 	is($r[0]{status}, 404, "another's session is none");
-	is($r[0]{body}, $r[1]{body}, '... as one that never was');
-	is($thief->listen->{status}, 404, '... by GET');
-	is($thief->end, 404, '... by DELETE');
+	is($r[0]{body}, $r[1]{body}, 'another\'s session and an unknown one have the same answer');
+	is($thief->listen->{status}, 404, 'another\'s session cannot be listened to');
+	is($thief->end, 404, 'another\'s session cannot be ended');
 	is(status($ada), 200, 'the session stays with the owner');
 	my $all = database();
 
@@ -172,7 +172,7 @@ for my $how (qw(KILL TERM)) {
 	write_file($path, $text);
 	is($s->reload, 'done', 'she is back');
 	is(status($ada), 404, 'what she had is not');
-	is(status($bob), 200, "though bob's is");
+	is(status($bob), 200, "another requestor's session goes on");
 
 	my $again = $s->client('ada')->greeted;
 	restarted('KILL');
@@ -199,12 +199,12 @@ for my $how (qw(KILL TERM)) {
 	is(status($new), 200, 'a session begins though it cannot be kept');
 	is(status($c), 200, 'a session goes on though the database is broken');
 	is($c->end, 204, 'a session ends though the database is broken');
-	is(status($c), 404, '... for good, though its row is still there');
+	is(status($c), 404, 'a session ended in a broken database stays ended');
 	my $other = $s->client('bob');
 	$other->{session} = '1' x 40;
 	my $r = $other->post({jsonrpc => '2.0', id => 1, method => 'ping'})->response;
 	is($r->{status}, 503, 'whether there is another nobody can tell');
-	is($r->{headers}{'retry-after'}, 1, '... now');
+	is($r->{headers}{'retry-after'}, 1, 'an unknown session on a broken database says to retry');
 }
 $s->{kept_socket} = 1;
 $s->stop('the server ends');
@@ -226,7 +226,7 @@ $s->stop('the server ends');
 	my $last = hears_of($get, 'notifications/resources/updated');
 	is($last->{json}{params}{uri}, "paddock://runs/$run/result", 'a client hears of the change of a run at the next server');
 	$get->hang_up;
-	$s->stop('that server ends');
+	$s->stop('the server with the broken database ends');
 }
 
 done_testing;

@@ -83,7 +83,7 @@ is(statuses("GET /healthz HTTP/1.1\r\n$host\r\n" x 3), '200 200 200',
 is(statuses("GET /healthz HTTP/1.0\r\n$host\r\n$smuggled"), 200,
    'HTTP/1.0 gets one answer');
 is(statuses("GET /healthz HTTP/1.1\r\n${host}Connection: close\r\n\r\n$smuggled"),
-   200, 'so does Connection: close');
+   200, 'a request after Connection: close gets no answer');
 {
 	my $conn = $s->connect;
 
@@ -165,7 +165,7 @@ is(status_with(POST => '/mcp', {%post, Host => 'evil.example.com',
 	is($r->{headers}{'access-control-allow-origin'}, 'http://localhost:6274',
 	   'the allowed origin is the page\'s own');
 	like($r->{headers}{'access-control-allow-headers'}, qr/Mcp-Session-Id/,
-	     'with the fields that it needs');
+	     'a page is told the allowed headers');
 	is_deeply([map { $r->{headers}{'access-control-allow-headers'} =~ /\b$_\b/ ? () : $_ } qw(Mcp-Method Mcp-Name)],
 		  [], 'MCP26 12: of both eras');
 	$r = $s->fetch(OPTIONS => '/mcp', {Origin => 'http://localhost:6274', 'Access-Control-Request-Method' => 'POST',
@@ -193,7 +193,7 @@ for (['PUT', '/mcp'], ['PATCH', '/mcp'], ['OPTIONS', '/mcp'], ['POST', '/healthz
 	my $r = $s->fetch($_->[0], $_->[1], {}, '');
 
 	is($r->{status}, 405, "$_->[0] $_->[1]: 405");
-	like($r->{headers}{allow}, qr/GET/, 'with Allow');
+	like($r->{headers}{allow}, qr/GET/, "$_->[0] $_->[1]: Allow says which methods pass");
 }
 {
 	my $conn = $s->connect;
@@ -302,7 +302,7 @@ $s->stop;
 
 	my ($ada, $bob) = map { $t->client($_)->greeted } qw(ada bob);
 	is_deeply($ada->tool(echo => {a => 1})->{view}, {a => 1},
-		  'with a token it is served');
+		  'a request with a token is served');
 	my $run = $ada->run_async('echo', {});
 	$ada->ended($run);
 	ok($bob->tool(get_task_run => {runId => $run})->{isError},

@@ -114,7 +114,7 @@ sub is_over {
 	my $again = $client->listen($id);
 
 	is($again->{status}, 405, "$name: to come back for it is refused for good");
-	is($again->{headers}{allow}, 'GET, POST, DELETE', '... with what may be asked');
+	is($again->{headers}{allow}, 'GET, POST, DELETE', "$name: Allow says which methods pass");
 	like($again->body, qr/is over, and nothing/, "$name: the refusal says that the stream is over");
 	return;
 }
@@ -230,7 +230,7 @@ sub all_of_now {
 	ok(!grep({ $_->{json} } all_of_now($first)), 'MCP 35: the older stream is not told the same');
 	$one->end;
 	all_of($first);
-	ok($first->{done} && !$first->{cut}, 'until the session ends');
+	ok($first->{done} && !$first->{cut}, 'the stream ends with the session');
 }
 { # as many as there may be
 	my $one = $s->client->greeted;

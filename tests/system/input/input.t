@@ -79,7 +79,7 @@ sub silent { # nothing was asked of the client
 	my $m = $s->told('elicitation/create');
 
 	is($m->{params}{message}, 'Your name?', 'a user is asked');
-	is($m->{params}{mode}, 'form', 'by a form');
+	is($m->{params}{mode}, 'form', 'a user is asked by a form');
 	same_json($m->{params}{requestedSchema},
 		  {type => 'object', required => ['name'], properties =>
 		   {name => {type => 'string', minLength => 2}}},
@@ -121,7 +121,7 @@ sub silent { # nothing was asked of the client
 	my $again = $s->told('elicitation/create');
 	like($again->{params}{message}, qr{^\Q$first->{params}{message}\E\n\nThe last answer does not fit: /content/name has to be},
 	     'what does not fit is asked for again, with what is wrong');
-	same_json($again->{params}{requestedSchema}, $first->{params}{requestedSchema}, '... by the same form');
+	same_json($again->{params}{requestedSchema}, $first->{params}{requestedSchema}, 'the question after a bad answer has the same form');
 	$s->reply($again, {action => 'accept', content => {name => 'Ada'}});
 	same_json($s->result($id)->{view}, {got => {action => 'accept', content => {name => 'Ada'}}}, 'the template gets the answer that fits');
 
@@ -211,7 +211,7 @@ for my $revision (qw(2025-11-25 2024-11-05)) {
 		  'the template gets them');
 	$id = $s->ask(where => {});
 	$s->reply($s->told('roots/list'), {roots => []});
-	same_json($s->result($id)->{view}, {got => []}, 'also when there are none');
+	same_json($s->result($id)->{view}, {got => []}, 'the template gets an empty list of roots');
 	$id = $s->ask(where => {});
 	$s->reply($s->told('roots/list'), {roots => [{uri => 'http://a/'}]});
 	my $got = $s->result($id)->{view};

@@ -60,11 +60,11 @@ sub is_as_before {
 	$quiet->($rows / 10);
 	my ($before, $rss) = (held($s), Paddock::rss_kb($s->{pid}));
 
-	is($go->($requests - $requests / 10), $requests - $requests / 10, '... however many they are');
+	is($go->($requests - $requests / 10), $requests - $requests / 10, 'many abandoned questions are answered or refused');
 	$quiet->($rows);
-	is($ended->(), $rows, '... each run has ended, and nothing else was one');
+	is($ended->(), $rows, 'each run of an abandoned question has ended');
 	until_true('nothing to be left', sub { json_of(held($s)) eq json_of($before) });
-	is_deeply(held($s), $before, '... no process and no descriptor is left');
+	is_deeply(held($s), $before, 'no process and no descriptor is left');
 	cmp_ok(Paddock::rss_kb($s->{pid}) - $rss, '<', $GROWTH_KB, 'no memory is left');
 }
 

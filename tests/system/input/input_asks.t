@@ -85,7 +85,7 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 	is(text_of($s->answer($id)), '{user.name} for {day}, {other}', 'what was filled in is not filled in again');
 	$id = $s->request('resources/read', { uri => 'note:one' });
 	$s->reply($s->told('elicitation/create'), { action => 'accept', content => { name => 'Bo' } });
-	is(text_of($s->answer($id)), 'For Bo.', 'also one with a URI of its own');
+	is(text_of($s->answer($id)), 'For Bo.', 'a resource with a fixed URI is filled');
 
 	for ([ { action => 'cancel' }, undef, qr/^the user declined/ ],
 	     [ { action => 'accept', content => { name => 1 } }, undef, qr{is none: /content/name has to be} ],
@@ -130,7 +130,7 @@ for my $revision (qw(2025-11-25 2025-06-18)) {
 	ok($s->told('notifications/resources/list_changed'), 'the operator takes it away meanwhile');
 	$s->reply($m, { action => 'accept', content => { name => 'Cy' } });
 	is(text_of($s->answer($id)), 'For Cy.', '  a resource is given as the template was when the request came');
-	ok($s->call('resources/read', { uri => 'note:one' })->{error}, '  once');
+	ok($s->call('resources/read', { uri => 'note:one' })->{error}, '  a removed resource cannot be read again');
 	$s->stop; # with a question under way
 }
 
@@ -156,7 +156,7 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	is($r->{resultType}, 'input_required', 'MCP26 6: a prompt says what it needs');
 	same_json($r->{inputRequests}{user}, { method => 'elicitation/create', params => {
 		message => 'Who?', mode => 'form', requestedSchema => $offers{prompts}[0]{asks}{user}{requestedSchema} } },
-		'  by the names of the manifest');
+		'  questions of a prompt have the names of the manifest');
 	same_json([ sort keys %{ $r->{inputRequests} } ], [qw(sure-1 user)], '  all at once');
 	is(text_of($get->({ user => \%who, 'sure-1' => \%sure, more => 1 }, $state)), 'Kind: Ada, 36, true; Kind',
 	   '  MCP26 6: a prompt is given when the answers have come');
@@ -167,27 +167,27 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 		my ($name, $responses, $asked) = @$_;
 
 		$r = $get->($responses, $state)->{result};
-		same_json([ $r->{resultType}, sort keys %{ $r->{inputRequests} } ], [ 'input_required', $asked ], "  that is asked for again: $name");
+		same_json([ $r->{resultType}, sort keys %{ $r->{inputRequests} } ], [ 'input_required', $asked ], "a bad answer to a prompt is asked for again: $name");
 	}
 	for ([], undef, 'x') {
 		$r = $get->($_ // JSON::PP::null, $state)->{result};
 		same_json([ sort keys %{ $r->{inputRequests} } ], [qw(sure-1 user)], '  and all where there is no answer: ' . json_of($_));
 	}
 	is(text_of($get->({ user => \%who, 'sure-1' => \%sure })), 'Kind: Ada, 36, true; Kind',
-	   '  also when who knows what will be asked says it at once');
+	   '  answers given with the first request are taken');
 	for ([ 'changed', $get, [ substr($state, 0, -1) ] ], [ 'another\'s', $get, [ $state, { name => 'greet', arguments => { tone => 'Curt' } } ] ],
 	     [ 'none', $get, [ 7 ] ]) {
 		my ($name, $ask, $more) = @$_;
 		my $e = $ask->({ user => \%who, 'sure-1' => \%sure }, @$more)->{error};
 
 		is($e->{code}, -32602, "  a state is refused: $name");
-		is($e->{data}{errorCode}, 'REQUEST_STATE_REFUSED', '  by its code');
+		is($e->{data}{errorCode}, 'REQUEST_STATE_REFUSED', "the error of a refused state is REQUEST_STATE_REFUSED: $name");
 	}
 	for my $action (qw(decline cancel)) {
 		my $e = $get->({ user => { action => $action }, 'sure-1' => \%sure }, $state)->{error};
 
 		is($e->{code}, -32602, "  $action is an error");
-		like($e->{message}, qr/the user declined to answer "user"/, '  that says so');
+		like($e->{message}, qr/the user declined to answer "user"/, "the error of $action says who declined");
 	}
 	like($get->({ user => \%who, 'sure-1' => \%sure }, $state, { name => 'greet' })->{error}{message}, qr/needs the argument tone/,
 	     '  what else is wrong is told before');
@@ -196,12 +196,12 @@ for ([ '2025-11-25', {}, qr/declare the capability elicitation\.form/ ], [ '2025
 	is($r->{resultType}, 'input_required', 'MCP26 6: a resource, too');
 	$r = $s->call('resources/read', stateless({ uri => 'notes://may', inputResponses => { user => { action => 'accept',
 		content => { name => 'Ada', of => ['b'] } } }, requestState => $r->{requestState} }, \%forms));
-	is(text_of($r), 'may for Ada, b{other}', '  is given when it has what it needs');
+	is(text_of($r), 'may for Ada, b{other}', '  a resource is given when the answers have come');
 	is($r->{result}{resultType}, 'complete', '  MCP26 6: a resource with all answers is complete');
 
 	my $bound = $s->call('resources/read', stateless({ uri => 'notes://may' }, \%forms))->{result}{requestState};
 	like($s->call('resources/read', stateless({ uri => 'notes://june', requestState => $bound }, \%forms))->{error}{data}{reason}, qr/^other_call$/,
-	     '  by the URI that it was asked for');
+	     '  a state for another URI is refused');
 	my $e = $s->call('prompts/get', stateless(\%greet, { elicitation => { url => {} } }))->{error};
 	is($e->{code}, -32021, 'MCP26 6: who does not declare it is not asked');
 	same_json($e->{data}, { requiredCapabilities => { elicitation => { form => {} } } }, '  MCP26 6: the error says which capability would be needed');

@@ -103,7 +103,7 @@ sub next_on {
 	my $over = next_on($c->route($id));
 	is($over->{method}, 'notifications/cancelled',
 	   'a question is taken back before the stream ends');
-	is($over->{params}{requestId}, $m->{id}, 'by its own id');
+	is($over->{params}{requestId}, $m->{id}, 'a question is taken back by the own id');
 	is($c->call('tasks/get', {taskId => $t})->{result}{status},
 	   'input_required', 'MCP 9: the task goes on');
 
@@ -143,7 +143,7 @@ sub next_on {
 	   'a stream that is opened later gets the question');
 	$late->respond($m->{id}, {action => 'decline'});
 	is($late->call('tasks/result', {taskId => $t})->{result}
-	   {structuredContent}{action}, 'decline', 'likewise');
+	   {structuredContent}{action}, 'decline', 'a question asked on a later stream can be answered');
 }
 
 # ---- the session ends ----

@@ -100,15 +100,15 @@ my $s = server();
 	my $q = $r->{inputRequests}{user_name};
 
 	is($r->{resultType}, 'input_required', 'a question is the answer to its call');
-	is($q->{method}, 'elicitation/create', '... by the method that it has');
+	is($q->{method}, 'elicitation/create', 'a question has the method elicitation/create');
 	is_deeply($q->{params}, {mode => 'form', message => 'Who?', requestedSchema =>
 	    {type => 'object', properties => {name => {type => 'string', minLength => 2}},
-	     required => ['name']}}, '... with all that a client needs, and no more');
+	     required => ['name']}}, 'a question has the parameters of a form alone');
 	like($r->{requestState}, qr/^[\w-]{40,512}$/, 'the answer with a question has a requestState');
 	my $done = again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')});
 	is($done->{structuredContent}{name} // json_of($done), 'Ann',
 	    'who comes back with the answer gets the result');
-	ok($done->{structuredContent}{made}, '... of the run that had asked: its locals are there');
+	ok($done->{structuredContent}{made}, 'the result is from the run that had asked');
 	is($done->{resultType}, 'complete', 'the final result is complete');
 	refused_for(again($s, 'who', $r->{requestState}, {user_name => name_is('Ann')}),
 	    'used', 'the same state is good for one time');
@@ -122,7 +122,7 @@ my $s = server();
 	is($r->{structuredContent}{name} // json_of($r), 'Ann',
 	    'answers that come with the call itself are taken');
 	$r = call($s, 'twice', {}, {inputResponses => {k => name_is('Ann')}});
-	is(join(' ', keys %{$r->{inputRequests} // {}}), 'k-2', '... each for one question');
+	is(join(' ', keys %{$r->{inputRequests} // {}}), 'k-2', 'answers with the call fit one question each');
 }
 
 # ---- who cannot be asked ----
@@ -135,9 +135,9 @@ my $s = server();
 	    'a template that cannot do without an answer is an error to who cannot be asked')
 	    or diag(json_of($r));
 	is(call($s, 'caught', {}, {}, {})->{structuredContent}{code}, 'ELICITATION_NOT_SUPPORTED',
-	    '... unless it can');
+	    'a template that catches the refusal hears ELICITATION_NOT_SUPPORTED');
 	$r = call($s, 'in_step', {}, {}, {});
-	is_deeply($r->{error}{data}, {requiredCapabilities => {sampling => {}}}, '... also in a step');
+	is_deeply($r->{error}{data}, {requiredCapabilities => {sampling => {}}}, 'a template that asks in a step fails with the lacking capability');
 	$r = call($s, 'claims', {}, {}, \%can);
 	ok($r->{isError}, 'what a template only says is its own error');
 }
@@ -180,8 +180,8 @@ for my $size (2000, 100_000) { # by themselves, or together they are a large mes
 	while ($r->{inputRequests} && $rounds++ < 5) {
 		$r = again($s, 'all', $r->{requestState}, {map { $_ => name_is('x' x $size) } keys %{$r->{inputRequests}}});
 	}
-	is($r->{structuredContent}{bytes}, 64 * $size, '... each is heard') or diag(json_of($r));
-	is($rounds, 1, '... at once') if $size < 8000;
+	is($r->{structuredContent}{bytes}, 64 * $size, "answers of $size characters are heard") or diag(json_of($r));
+	is($rounds, 1, "answers of $size characters come in one round") if $size < 8000;
 }
 {
 	my $r = call($s, 'twice');
@@ -206,14 +206,14 @@ for my $size (2000, 100_000) { # by themselves, or together they are a large mes
 	    $by{'roots/list'} => {roots => [{uri => 'file:///a'}]},
 	    $by{'sampling/createMessage'} => {role => 'assistant', model => 'm',
 		content => {type => 'text', text => 'hello'}}});
-	is($r->{content}[0]{text}, '["Al","hello","file:///a"]', '... has its answer');
+	is($r->{content}[0]{text}, '["Al","hello","file:///a"]', 'each method of questions has an answer');
 }
 {
 	my $r = call($s, 'shell');
 
 	$r = again($s, 'shell', $r->{requestState}, {user_name => name_is('Ann')});
 	ok($r->{structuredContent}{same}, 'a program goes on where it was') or diag(json_of($r));
-	is($r->{structuredContent}{answer}{value}{content}{name}, 'Ann', '... with its answer')
+	is($r->{structuredContent}{answer}{value}{content}{name}, 'Ann', 'a program gets the answer')
 	    or diag(json_of($r));
 }
 
@@ -225,7 +225,7 @@ for my $size (2000, 100_000) { # by themselves, or together they are a large mes
 
 	is(scalar(grep { $_->{inputRequests}{user_name} } @said), 3,
 	    'each call of one run takes its questions along') or diag(json_of(\@said));
-	is(scalar(keys %{{map { $_->{requestState} => 1 } @said}}), 3, '... with a state of its own');
+	is(scalar(keys %{{map { $_->{requestState} => 1 } @said}}), 3, 'each call of one run has a state of its own');
 	for my $name ('Ann', 'Bo') {
 		my $r = again($s, 'run_task_template', (shift @said)->{requestState},
 		    {user_name => name_is($name)}, \%args);
@@ -267,7 +267,7 @@ is(call($s, 'caught', {}, {}, {})->{structuredContent}{code}, 'ELICITATION_NOT_S
 	    'the state of a call with other arguments');
 	refused_for(again($s, 'twice', $state, {}), 'other_call', 'the state of another tool');
 	is(again($s, 'who', $state, {user_name => name_is('Al')})->{structuredContent}{name},
-	    'Al', '... is still good for its own');
+	    'Al', 'a state refused for another call is good for the own call');
 }
 $s->stop;
 
@@ -293,7 +293,7 @@ $s->stop;
 	my $third = call($s, 'caught');
 
 	is($third->{structuredContent}{code}, 'QUOTA_EXCEEDED',
-	    'so many may wait, whatever may run at once') or diag(json_of($third));
+	    'one more question than max_parked_runs is refused') or diag(json_of($third));
 	kill USR1 => $s->{pid};
 	ok($s->log_has(qr/part=requestor .*running=0 queued=0 parked=2 /), 'the status counts runs that wait for answers');
 	for my $state (@states) {
@@ -301,7 +301,7 @@ $s->stop;
 
 		is($r->{structuredContent}{name}, 'Al', 'each goes on') or diag(json_of($r));
 	}
-	ok(call($s, 'caught')->{inputRequests}, 'then there is room again');
+	ok(call($s, 'caught')->{inputRequests}, 'another question may wait after the answers');
 	$s->stop;
 }
 
@@ -376,8 +376,8 @@ $s->stop;
 {
 	my $s = server(config => {max_parked_runs => 1000, max_concurrent_runs => 250});
 
-	is(scalar(grep { call($s, 'caught')->{inputRequests} } 1 .. 64), 64, 'as many as there are workers for');
-	is(call($s, 'caught')->{structuredContent}{code}, 'QUOTA_EXCEEDED', '... wait for answers, and no more');
+	is(scalar(grep { call($s, 'caught')->{inputRequests} } 1 .. 64), 64, 'as many questions wait as there are workers');
+	is(call($s, 'caught')->{structuredContent}{code}, 'QUOTA_EXCEEDED', 'one more question than workers is refused');
 	$s->stop;
 }
 
@@ -429,7 +429,7 @@ for (['who', 'user_name'], ['twice', 'k']) {
 	    'who waits for a place when the server is to stop goes on');
 	like($late->response->{body}, qr/input_required/, 'a call that comes to ask during the stop is answered');
 	is($s->wait_exit, 0, 'the stop does not wait for a question');
-	unlike($s->log_text, qr/drain=timeout/, '... at all');
+	unlike($s->log_text, qr/drain=timeout/, 'the stop has no timeout for a question');
 }
 {
 	my $s = server();
@@ -455,8 +455,8 @@ for (['who', 'user_name'], ['twice', 'k']) {
 
 		$r = again($s, 'who', $r->{requestState}, {$key => name_is('A')});
 		is($r->{resultType}, 'input_required', "what does not fit is asked for again: $time");
-		is(join(' ', grep { $seen{$_}++ } keys %{$r->{inputRequests}}), '', '  by a key of its own');
-		like((values %{$r->{inputRequests}})[0]{params}{message}, qr{^Who\?\n\nThe last answer does not fit: /content/name has to be}, '  with what is wrong, once');
+		is(join(' ', grep { $seen{$_}++ } keys %{$r->{inputRequests}}), '', "a question after a bad answer has another key: $time");
+		like((values %{$r->{inputRequests}})[0]{params}{message}, qr{^Who\?\n\nThe last answer does not fit: /content/name has to be}, "a question after a bad answer says what is wrong: $time");
 	}
 	my ($key) = keys %{$r->{inputRequests}};
 	is(again($s, 'who', $r->{requestState}, {$key => name_is('Ada')})->{structuredContent}{name}, 'Ada', "the template gets the answer that fits at last");

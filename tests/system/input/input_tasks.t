@@ -74,7 +74,7 @@ sub status { return $_[0]->call('tasks/get', {taskId => $_[1]})->{result}{status
 	is($end->{result}{status}, 'cancelled', 'the task is cancelled');
 	my $over = $s->told('notifications/cancelled');
 	is($over->{params}{requestId}, $m->{id}, 'MCP 9: a cancelled task takes the question back');
-	ok($over->{order} < $end->{order}, 'at once');
+	ok($over->{order} < $end->{order}, 'MCP 9: the question is taken back before the answer to tasks/cancel');
 	$s->reply($m, \%accept);
 
 	$t = task($s, {timeout => 1500});

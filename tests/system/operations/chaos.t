@@ -132,7 +132,7 @@ cmp_ok(scalar keys %$rows, '>', $STEPS / 40, 'the store has ' . keys(%$rows) . '
        keys(%{$chaos->{ended}}));
 is("@untrue[0 .. ($#untrue > 9 ? 9 : $#untrue)]", '', 'each is in the store as its clients were told');
 is("@open", '', 'each run in the store has ended');
-is("@twice", '', 'once');
+is("@twice", '', 'each run has ended once');
 
 # ---- which endings met which states ----
 

@@ -451,7 +451,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	same_json([@{$created}{qw(template version)}], ['echo', '1.0.0'], 'what');
 	like($created->{digest}, qr/^[0-9a-f]{64}$/, 'of which content');
 	is($by{run_created}{$traced}{traceparent}, $trace, 'the trace that it belongs to');
-	ok(!exists $created->{traceparent}, '... if it does to one');
+	ok(!exists $created->{traceparent}, 'the entry of a run without a trace has no traceparent');
 	like($d->log_text, qr/run=$traced .* trace=\Q$trace\E$/m, 'the log has it, too');
 	my $ended = $by{run_ended};
 	same_json([map { [@{$ended->{$_}}{qw(outcome errorCode requestor template
@@ -498,7 +498,7 @@ sub slurp_all { return join '', map { read_file($_) } glob $_[0] }
 	same_json($r->{view}{result}, {rested => 2000},
 		  'what runs may end, and its answer arrives');
 	is($other->result($lost)->{view}{error}{errorCode}, 'RUN_INTERRUPTED', 'who waited for a queued run hears that it is none');
-	ok($other->drained, 'then connections are closed');
+	ok($other->drained, 'the connections of a drained daemon are closed');
 	$d->stop('a drained daemon ends');
 	like($d->log_text, qr/drain=started.*part=daemon ended=yes status=0\n\z/s, 'the last line of the log says that it ended by itself');
 
@@ -602,7 +602,7 @@ sub mode_of { return sprintf '%04o', (stat $_[0])[2] & 07777 }
 	kill KILL => $second->{pid};
 	$second->wait_exit;
 	$_->close_stdin for $d, $second;
-	ok(strays_gone(), 'with a killed daemon its workers end');
+	ok(strays_gone(), 'the workers of a killed daemon end');
 	ok(-S $second->{socket}, 'the socket of a killed daemon stays');
 	$d = $d->again;
 	ok($d->client->greeted, 'the socket of a killed daemon is replaced');
@@ -732,7 +732,7 @@ SKIP: {
 	}), 'when some are gone, there is room');
 	$d->signal('USR1');
 	$d->log_has(qr/connections=1\d\d /);
-	$d->stop('with clients still there it ends');
+	$d->stop('a daemon with 100 clients ends');
 }
 {
 	my $d = daemon();
@@ -758,7 +758,7 @@ SKIP: {
 
 	is($status, 0, '--check of what is right: exit 0');
 	is($out, join('', map { "$_ 1.0.0\n" } sort keys %templates),
-	   'with a list of templates');
+	   '--check prints the list of templates');
 	ok(!-e "$dir/.local", '--check leaves no trace');
 	write_file("$dir/bob.conf", qq([requestor "bob"]\nuid = 7\ntemplates = ) . join(' ', (sort keys %templates)[0], 'nosuch') . "\n");
 	($status, $out, $err) = paddockd($dir, '--check', @t, '--config', "$dir/bob.conf");
@@ -770,7 +770,7 @@ SKIP: {
 	   'a tool, or limits, of what is not there: so are they');
 	write_file("$d->{root}/templates/broken/template.json", '{}');
 	($status, $out, $err) = paddockd($dir, '--check', @t);
-	is($status, $EX_CONFIG, 'with a broken template: exit 78');
+	is($status, $EX_CONFIG, '--check of a broken template exits 78');
 	like($err, qr/templates\/broken: \S/, '--check names a broken template');
 	for (["[limits]\nmax_queued_runs = -1\n", qr/:2: max_queued_runs/,
 	      'a wrong value'],

@@ -59,7 +59,7 @@ SKIP: {
 	like($r->{out}, qr/^missing      the template $_: /m, "$_ is named") for qw(run_bash word_count);
 	unlike($r->{out}, qr/^(?:runs work|all is well)/m, 'where no program works the verdict is no good one');
 	like($r->{err}, qr/^paddock: runs of programs do not work here; the lines above say why$/m, 'doctor says that runs of programs do not work');
-	is($r->{status}, 125, '  as the status does');
+	is($r->{status}, 125, '  doctor ends with status 125 where no program works');
 	my $both = $cli->run(['doctor', '--state-dir', "$cli->{root}/state", '--templates', "$cli->{root}/templates"],
 		within => ['/bin/sh', '-c', 'exec "$0" "$@" 2>&1'])->{out};
 	like($both, qr/^missing .*\npaddock: runs of programs do not work here; the lines above say why\n\z/ms, 'where both outputs are one file the lines are above the message');
@@ -68,7 +68,7 @@ write_file("$cli->{root}/templates/run_bash-1.0.0/main", "#!/bin/sh\necho '{\"ex
 SKIP: {
 	$r = doctor($cli, '--templates', "$cli->{root}/templates");
 	like($r->{out}, qr/^runs work, but 1 of the 3 templates that ship do not$/m, 'one that works');
-	is($r->{status}, 0, '  is well');
+	is($r->{status}, 0, '  doctor ends with status 0 where one template works');
 }
 
 # A template which the daemon could not load, with the daemon's words: the command uses

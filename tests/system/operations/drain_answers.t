@@ -54,7 +54,7 @@ sub wait_behind {
 	for ('lines, sync', 'modern sync') {
 		my $e = $got{$_}{view}{error} // {};
 		is($e->{errorCode}, 'RUN_INTERRUPTED', "$_: who can have none is told that it is interrupted");
-		like($got{$_}{view}{runId} // $e->{details}{runId} // '', qr/^run_/, '…with its id');
+		like($got{$_}{view}{runId} // $e->{details}{runId} // '', qr/^run_/, "$_: the answer has the id of the run");
 	}
 	$s->stop;
 	my $next = $s->again(listen => '127.0.0.1:0');

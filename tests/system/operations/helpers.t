@@ -21,7 +21,7 @@ $c->tool('create_tab' => {});
 my $it = $row->('the browser');
 is($it->{verdict}, 'warning', 'one that does not come up is a warning');
 is($it->{says}, 'paddock-browser ends before it has answered; the server\'s log may say why', '  in the words of the cause');
-like($ready->()->{json}{warning}, qr/paddock-browser ends before it has answered/, '  also for readyz');
+like($ready->()->{json}{warning}, qr/paddock-browser ends before it has answered/, '  readyz warns of the broker that ends');
 
 SKIP: {
 	skip_lacking(4, 'root');

@@ -60,10 +60,10 @@ is($s->tool(echo => {n => 2})->{view}{n}, 2, 'a worker that waited is of use');
 my $run = $s->run_async(echo => {n => 2});
 
 ok($s->log_has(qr/worker=none err="ETOOMANYREFS: another program of this server's user/),
-   'is refused for it, and tried again');
+   'a run without descriptors in flight is refused and tried again');
 my $v = $s->ended($run);
 is($v->{error}{errorCode}, 'WORKER_CRASHED', 'in the end it fails');
-like($v->{error}{message}, qr/ETOOMANYREFS: .*ulimit -n/, 'with the cause and what would help');
+like($v->{error}{message}, qr/ETOOMANYREFS: .*ulimit -n/, 'the error of the run has the cause and a cure');
 $run = $s->run_async(echo => {n => 3});
 until_true('another try', sub { $s->log_text =~ /run=$run .*ETOOMANYREFS/ });
 $end->();

@@ -157,7 +157,7 @@ chown $NOBODY, $NOBODY, $home if as_root();
 				       '--templates', "$TOP/etc/templates");
 	is_deeply([sort map { $_->{templateId} } grep { $_->{permissions}{missing} } @{json_to($out)}],
 		  [qw(batch_extract_pages login_keep_session multi_tab_compare)],
-		  'by the folder that they are in: those of another have none');
+		  'grants are those of installed templates alone');
 	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddock", 'run', 'text_diff',
 				       '--json', '--no-artifacts',
 				       '-i', 'a=@a.txt', '-i', 'b=@b.txt');

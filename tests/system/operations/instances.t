@@ -98,7 +98,7 @@ sub shows_and_ends {
 	$v = $a->saying($run, 'dozing');
 	same_json(still($b->get($run)), still($v),
 		  "$as: a run of another server is shown as that one shows it");
-	same_json($v->{progress}, {totalSteps => 4, doneSteps => 1}, '  with its progress');
+	same_json($v->{progress}, {totalSteps => 4, doneSteps => 1}, "$as: a run of another server is shown with the progress");
 	is($v->{steps}[0]{status}, 'succeeded', "$as: a run of another server is shown with the steps");
 	like($b->run_log($run), qr/I lie down/, "$as: and its log");
 	is($b->run_log($run), $a->run_log($run), "$as: the log is the same at both servers");
@@ -107,7 +107,7 @@ sub shows_and_ends {
 	is($v->{message}, 'dozing', "$as: so is its resource");
 	$v = cancel($b, $run);
 	answer_ok($v, "$as: and it is ended from there");
-	ok($v->{view}{cancelRequested} && !exists $v->{view}{reason}, '  as the answer says')
+	ok($v->{view}{cancelRequested} && !exists $v->{view}{reason}, "$as: the answer of a cancel elsewhere has no reason")
 	    or diag(json_of($v));
 	is($a->ended($run)->{status}, 'canceled', "$as: the owner of a run cancelled elsewhere has cancelled the run");
 	same_json($b->get($run), $a->get($run), "$as: both servers show the end alike");
@@ -157,8 +157,8 @@ sub unasked {
 	$a->saying($run, 'half of it');
 	has_asked($a);
 	is($written->(), $before, "$as: progress and log of a run are not written to the store");
-	is($b->get($run)->{message}, 'half of it', '  until another server asks');
-	isnt($written->(), $before, '  by rows');
+	is($b->get($run)->{message}, 'half of it', "$as: the progress is written when another server asks");
+	isnt($written->(), $before, "$as: the asked progress is written as rows");
 	stop_both($a, $b, $as);
 }
 
@@ -207,7 +207,7 @@ sub tasks {
 	   "$as: a client that waits for a cancelled task hears so");
 	is($a->ended($task)->{status}, 'canceled', "$as: the owner of a cancelled task has cancelled the run");
 	like($b->call('tasks/cancel', {taskId => $task})->{error}{message}, qr/cancelled/,
-	     '  once more is too late');
+	     "$as: a second cancel of a cancelled task is refused");
 
 	$run = $a->run_async('doze');
 	$a->saying($run, 'dozing');
@@ -234,7 +234,7 @@ sub hindered {
 	is($b->get($run)->{message}, 'dozing', '  shows its run all the same');
 	like($b->run_log($run), qr/I lie down/, "$as: the log of a run is shown though the owner cannot be nudged");
 	ok(cancel($b, $run)->{view}{cancelRequested}, "$as: a run ends though the owner cannot be nudged");
-	is($a->ended($run)->{status}, 'canceled', '  so that it is canceled');
+	is($a->ended($run)->{status}, 'canceled', "$as: the run without a nudge is canceled");
 
 	$run = start_task($a, 'doze');
 	$a->saying($run, 'dozing');
@@ -250,7 +250,7 @@ sub hindered {
 	like($b->call('resources/read', {uri => "paddock://runs/$run/log"})->{error}{message},
 	     qr/not to be had until it ends: .* its disk is full/, "$as: the log of a run elsewhere is refused with the reason");
 	write_file("$b->{faults}", "none 0 none\n");
-	ok(cancel($b, $run)->{view}{cancelRequested}, '  that is over with its cause');
+	ok(cancel($b, $run)->{view}{cancelRequested}, "$as: a cancel passes when the store can be written again");
 	is($a->ended($run)->{status}, 'canceled', "$as: a run ends when the store can be written again");
 	stop_both($a, $b, $as);
   }
@@ -312,7 +312,7 @@ sub silent {
 	   $v->{reason} =~ /does not answer now; it ends the run as soon as it can/,
 	   '  to end it is asked for') or diag(json_of($v));
 	like($b->answer($id{cancel_task})->{error}{message}, qr/does not answer/,
-	     '  as a task, too');
+	     "$as: the cancel of a task at a silent server says so");
 	kill CONT => $a->{pid};
 	is($a->ended($run)->{status}, 'canceled', "$as: a run of a stopped server is cancelled when the server goes on");
 
@@ -476,7 +476,7 @@ sub command {
 	is($r->{status}, 0, "$as: paddock logs -f ends with the run") or diag(json_of($r));
 	is($s->get($run)->{status}, 'canceled', "$as: paddock cancel has cancelled the run");
 	$r = $paddock->(cancel => $run);
-	is($r->{status}, 0, '  once more is no fault');
+	is($r->{status}, 0, "$as: a second paddock cancel is no fault");
 	like($r->{err}, qr/nothing to cancel: the run has ended already/, "$as: a second paddock cancel says that the run has ended");
 	is($paddock->(cancel => 'run_00000000000000000000000000')->{status}, 4,
 	   "$as: paddock cancel of an unknown run has status 4");
@@ -521,7 +521,7 @@ sub left_waiting {
 	$r = $paddock->(cancel => $unwanted);
 	is_deeply([@$r{qw(status out)}], [0, "$unwanted\n"], "$as: paddock cancel cancels a queued run")
 	    or diag(json_of($r));
-	like($paddock->(status => $unwanted)->{out}, qr/status\s+canceled/, '  at once');
+	like($paddock->(status => $unwanted)->{out}, qr/status\s+canceled/, "$as: a cancelled queued run is canceled at once");
 
 	$s = server(%same);
 	$s->init;
@@ -530,7 +530,7 @@ sub left_waiting {
 	$s->stop("$as: the next server ends before the queued runs begin");
 	$s = server(%same);
 	$s->init;
-	is($s->ended($waits)->{status}, 'succeeded', '  so that the one after it runs it');
+	is($s->ended($waits)->{status}, 'succeeded', "$as: the server after the next runs what waited");
 	is($s->get($next)->{error}{errorCode}, 'RUN_INTERRUPTED', "$as: a run that the dead server had begun is interrupted");
 	$s->stop;
 }

@@ -150,7 +150,7 @@ refuses(server('userns', config => "[sandbox]\nrequire_isolation = userns\n"),
 	$s->stop;
 	$s = server('', args => ['--require-isolation', 'utter']);
 	is($s->wait_exit >> 8, 2, 'an unknown level is a wrong flag');
-	like($s->log_text, qr/full, userns, container or restricted/, 'that is told');
+	like($s->log_text, qr/full, userns, container or restricted/, 'the refusal of an unknown level names the levels');
 	$s->close_stdin;
 }
 

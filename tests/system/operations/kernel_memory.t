@@ -43,7 +43,7 @@ for (['send', ENOBUFS, 'socket'], ['send', ENOMEM, 'socket'], ['wait', ENOMEM, '
 	ok(until_true($name, sub { -s "$s->{faults}.hit" }), "$name: calls meet that");
 	fault('');
 	is(join(' ', map { my $a = $c->answer($_); $a->{error} ? $a->{error}{message} : ref $a->{result} } @ids), join(' ', ('HASH') x 4), "$name: calls are answered when the failure is over");
-	is($c->run_sync(echo => {n => 7})->{result}{n}, 7, '…as is the next');
+	is($c->run_sync(echo => {n => 7})->{result}{n}, 7, "$name: a run after the failure succeeds");
 }
 $s->stop;
 done_testing();

@@ -49,7 +49,7 @@ sub owner { my @st = stat $_[0]; return $st[4] }
 	is(hex $st->{$_}, $kill, "$_: kill alone") for qw(CapPrm CapEff);
 	is(hex $st->{$_}, 0, "$_: none") for qw(CapInh CapAmb);
 	is(hex($st->{CapBnd}) & ~$kill, 0, 'the bounding set has no more than kill');
-	is($st->{NoNewPrivs}, 1, 'by no exec');
+	is($st->{NoNewPrivs}, 1, 'the server gains no rights by exec');
 	is($st->{Groups} // '', '', 'no group besides');
 	ok($keeper, 'there is a keeper');
 	is((split ' ', uids($keeper))[0], 0, 'the keeper is root');
@@ -97,7 +97,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 			     config => "[server]\nuser = nobody\n");
 
 	is(echo($s, 1), 1, 'user = nobody: it serves');
-	like(uids($s->{pid}), qr/^65534\t/, 'as nobody');
+	like(uids($s->{pid}), qr/^65534\t/, 'a server with user = nobody has the uid of nobody');
 	my $cgroup = cgroup_of($s);
 	$s->stop('a server with user = nobody ends');
 	is(owner("$s->{state}/paddock.db"), 65534, 'files of a server with user = nobody are nobody\'s');
@@ -222,7 +222,7 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	my $t = Paddock->new(templates => \%templates, root => $s->{root},
 			     state => $s->{state}, config => "[server]\n");
 	is(echo($t, 1), 1, 'a folder used by root is taken over');
-	isnt(owner("$t->{state}/paddock.db"), 0, 'with what is in it');
+	isnt(owner("$t->{state}/paddock.db"), 0, 'the files of a folder taken over are not root\'s');
 	$t->stop('the server that took the folder over ends');
 }
 {

@@ -82,7 +82,7 @@ ok(groups($only, 'ro'), 'a server of programs alone');
 $only->client->greeted->run_sync('prog');
 # Groups may break during the first trial; the next trial of a program has the cause.
 ok(until_true('it not to be ready', sub { my $r = ready_of($only); $r->{status} == 503 && $r->{json}{reason} =~ $all }),
-   'is not ready when they cannot be run, and says why');
+   'a server of programs alone is not ready, with the reason');
 ok(groups($only, 'rw'), 'mended');
 ok(until_true('it to be ready', sub { ready_of($only)->{status} == 200 }), 'a server of programs is ready in writable groups');
 $only->stop;

@@ -274,7 +274,7 @@ sub other_snippets {
 
 	is($r->{status}, 1, "$error fails the run");
 	same_json([$said->{message}, $said->{details}{templateCode}],
-		  [$message, $code], 'with that code and message');
+		  [$message, $code], "$error has the code and message of README");
 	write_greet();
 }
 

@@ -31,7 +31,7 @@ sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{
 	     'a reload says which templates are new, changed, gone and refused');
 	my $c = $s->client->greeted;
 	is($c->run_sync('changes')->{result}, 2, 'a changed template serves the new code');
-	is($c->run_sync('comes')->{result}, 3, '... also of the new one');
+	is($c->run_sync('comes')->{result}, 3, 'a new template serves the new code');
 	is($c->run_sync('breaks')->{result}, 1, 'a refused template serves the old code');
 
 	my $told = json_to(reload($s, '--json')->{out});
@@ -42,7 +42,7 @@ sub reload { my ($s, @flags) = @_; return $cli->run(['reload', '--socket', $s->{
 	$s->put_config("[limits]\nmax_queued_runs = many\n");
 	$r = reload($s);
 	is($r->{status}, 125, 'a configuration that is wrong is a failure');
-	like($r->{out}, qr/\Aconfiguration  refused: \S+paddock\.conf:2: .*max_queued_runs.*\ntemplates      4, as they were\n\z/, '... with the line, and nothing is taken');
+	like($r->{out}, qr/\Aconfiguration  refused: \S+paddock\.conf:2: .*max_queued_runs.*\ntemplates      4, as they were\n\z/, 'a refused configuration is told with the line');
 	$s->put_config('');
 	is(reload($s)->{status}, 0, 'a mended configuration reloads');
 
@@ -135,9 +135,9 @@ is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has no
 	my $none = $fds->(); # but for what the store has
 	$s->put_config("[server]\nwatch_templates = yes\n");
 	is($s->reload, 'done', 'another begins it');
-	is($fds->(), $none + 1, '... with one watch of all');
+	is($fds->(), $none + 1, 'watch_templates opens one watch');
 	is($s->reload, 'done', 'a second reload with watch_templates');
-	is($fds->(), $none + 1, '... leaves it at one');
+	is($fds->(), $none + 1, 'a second reload leaves one watch');
 	$c->hang_up;
 	$s->stop;
 }

@@ -45,7 +45,7 @@ sub go { write_file("$_[0]{build}/go", '') }
 	unlike($s->log_text, qr/ready=yes/, 'a server waits for its programs to be measured');
 	remove_tree("$s->{root}/templates/runs-1.0.0");
 	is($s->reload, 'done', 'the last program goes by a HUP');
-	ok($s->ready, '  then it waits for nothing more');
+	ok($s->ready, '  a server without programs is ready');
 	my $c = $s->client->greeted;
 	same_json($c->run_sync('echo', {n => 1})->{result}, {n => 1}, '  a server without programs serves');
 	is($c->run('runs', {})->{view}{errorCode}, 'TEMPLATE_NOT_FOUND', '  a removed program is not found');

@@ -81,7 +81,7 @@ SKIP: {
 	is($r->{status}, 1, 'a cage that does not hold is a failure')
 	    or diag($r->{out}, $r->{err});
 	is(@{$r->{not}}, 2, 'both attacks that did not hold are reported');
-	like($r->{out}, qr/^not ok 12 .*\n#   it is false$/m, 'with what came of it');
+	like($r->{out}, qr/^not ok 12 .*\n#   it is false$/m, 'the report says what came of an attack that did not hold');
 	cmp_ok(@{$r->{skip}}, '>', 0, 'what cannot be tried is skipped');
 	ok(!(grep { !/# SKIP .*\w/ } @{$r->{skip}}), 'each skipped attack has a reason');
 	whole($r, 'such a machine');

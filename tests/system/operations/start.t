@@ -359,7 +359,7 @@ SKIP: {
 	is($s->fetch(GET => '/readyz')->{status}, 503, '  a server on a full disk is not ready');
 	unlink "/proc/$s->{pid}/root$root/state/filler" or die "$!";
 	ok(until_true('it to be ready', sub { $s->fetch(GET => '/readyz')->{status} == 200 }),
-	   '  until there is room');
+	   '  a server with room on the disk again is ready');
 	is($s->client->greeted->run_sync(echo => {a => 1})->{status}, 'succeeded', '  a server with room on the disk again runs templates');
 	cmp_ok(scalar(() = $s->log_text =~ /part=store msg=/g), '<=', 2, '  the log says it once, and that it is over');
 	$s->stop;
@@ -433,7 +433,7 @@ sub told {
 	is(told($s)->{status}, 'ready', 'a daemon whose state is well is ready');
 	chown 0, 0, $s->{state} if as_root();
 	chmod 0555, $s->{state};
-	ok(until_true('it to notice', sub { told($s)->{status} eq 'not ready' }), 'once its state is closed to it, it is not');
+	ok(until_true('it to notice', sub { told($s)->{status} eq 'not ready' }), 'a server is not ready when the state folder is closed');
 	my $now = told($s);
 	is($now->{reason}, 'it may not read or write its state', '  readyz says that the state cannot be read or written');
 	ok($now->{alike}, '  status and doctor say the same as readyz');
@@ -445,10 +445,10 @@ sub told {
 	unlike(json_of($c->tool('get_runtime_profile')->{view}{health}), qr{\Q$s->{state}}, '  no remote client hears of the folder');
 	chmod 0700, $s->{state};
 	chown $NOBODY, $NOBODY, $s->{state} if as_root();
-	ok(until_true('it to be mended', sub { told($s)->{status} eq 'ready' }), 'once that is mended it is ready');
+	ok(until_true('it to be mended', sub { told($s)->{status} eq 'ready' }), 'a server is ready when the state folder is mended');
 	is($c->run_sync(echo => {a => 3})->{status}, 'succeeded', '  runs succeed without a restart when the folder is mended');
 	ok($s->log_has(qr/part=health state=ok/), '  the log says that the state is well');
-	is(scalar(() = $s->log_text =~ /state=failing/g), 1, '  as it said the failure: once');
+	is(scalar(() = $s->log_text =~ /state=failing/g), 1, '  the log tells the failure of the state folder once');
 	$s->stop;
 }
 done_testing;

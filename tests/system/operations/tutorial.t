@@ -124,7 +124,7 @@ while ($text =~ /\G(?:```(\w*)\n(.*?)^```$|    ([^\n]+)|([^\n]*))\n/gms) {
 	ok($last->{status} == ($command =~ /# ends with (\d+)/ ? $1 : 0), $command)
 	    or diag("status $last->{status}\n$last->{out}");
 	push @daemons, typed('echo $!')->{out} + 0 if $command =~ /&$/; # the page itself waits for it
-	like($last->{out}, qr/^daemon/, '... of the daemon') if $command eq 'paddock status' && @daemons;
+	like($last->{out}, qr/^daemon/, 'paddock status shows the daemon') if $command eq 'paddock status' && @daemons;
 	last if !$last->{status} && $last->{status} ne '0';
 }
 cmp_ok($tried, '>', 30, "$tried commands");

@@ -139,12 +139,12 @@ for my $file (qw(subuid subgid)) {
 	my $log = "$s->{root}/log";
 	my $d = Daemon->new(root => $s->{root}, state => $s->{state}, config => "[server]\nlog_file = $log\n");
 	is($d->wait_exit >> 8, 77, 'a daemon on another user\'s folder does not start');
-	like($d->log_text, qr/^paddockd: \S+ belongs to uid 199999.*chown -R root/, '…saying so on stderr');
+	like($d->log_text, qr/^paddockd: \S+ belongs to uid 199999.*chown -R root/, 'a daemon on another user\'s folder says so on stderr');
 	ok(!-e $log, 'a daemon on another user\'s folder writes no log');
 	chown 0, 0, $d->{state};
 	$d = Daemon->new(root => $s->{root}, state => $s->{state}, config => "[server]\nlog_file = $log\n");
 	until_true('its store', sub { -s "$s->{state}/paddock.db" });
-	isnt((stat "$s->{state}/paddock.db")[4], 199999, '…till that is done');
+	isnt((stat "$s->{state}/paddock.db")[4], 199999, 'a daemon on a given folder makes the store');
 	$d->stop('the daemon on the given folder ends');
 }
 done_testing;

@@ -96,7 +96,7 @@ like($log, qr/isolation=full /, 'runs are caged in full') or diag($log, $d->log_
 like($log, qr/programs=caged missing=""/, 'programs are caged in the unit');
 my @shipped = map { s{.*/}{}r } glob "$TOP/etc/templates/*";
 like($log, qr/ templates=@{[scalar @shipped]}$/m, 'each template that ships is served');
-unlike($log . $d->log_text, qr/level=(?:warn|error)/, 'with nothing to complain of');
+unlike($log . $d->log_text, qr/level=(?:warn|error)/, 'the log of the unit has no warning');
 my $limits = read_file("/proc/$d->{pid}/limits");
 like($limits, qr/^Max open files\s+4096\s+4096 /m, 'the descriptors of the daemon are those of the unit');
 
@@ -166,17 +166,17 @@ system('chmod', '-R', 'a+rX', $more);
 write_file("$more/template.json", read_file("$more/template.json") =~ s/"word_count"/"words_again"/r);
 rename "$kept/var/log/paddock/$_.log", "$kept/var/log/paddock/$_.1" for qw(paddockd audit);
 $d->reload;
-ok(until_true('a log', sub { (read_file("$kept/var/log/paddock/paddockd.log") // '') =~ /reload=done/ }), 'by which logs are opened again, that were moved');
+ok(until_true('a log', sub { (read_file("$kept/var/log/paddock/paddockd.log") // '') =~ /reload=done/ }), 'the reload opens rotated logs again');
 is($c->run_sync(words_again => {text => 'a b a'})->{status}, 'succeeded', 'a template added to the folder is served')
     or diag(read_file("$kept/var/log/paddock/paddockd.log"));
 my ($given, $rc) = $d->ran('paddock', 'run', 'run_python', '-i', 'code=print(open("in/group").read())', '-i', 'files.f=@@/etc/group');
 like($given, qr/paddock:x:990/, 'a run is given an artifact') or diag($given);
 unlike(read_file("$kept/var/log/paddock/paddockd.log") . $d->log_text, qr/level=(?:warn|error) (?!.*worker=none err="Resource temporarily unavailable")/,
-       'with nothing to complain of but a run that waited for its zygote');
+       'the log of the unit warns at most of a late zygote');
 $c->hang_up;
 is($d->end, 0, 'TERM ends it') or diag($d->last_log);
 $site->stop;
-ok(strays_gone(), 'with all that it started');
+ok(strays_gone(), 'the unit leaves no process');
 
 my $again = start(after => $d, config => $config);
 my $old = $again->client;

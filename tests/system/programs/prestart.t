@@ -88,7 +88,7 @@ for (users()) {
 	until_waiting($s, undef, 1);
 	$v = $s->run_sync('lua');
 	is($v->{result}, $v->{runId}, 'a run with a waiting worker has the run\'s id');
-	is(row($s)->{hits}, 1, '…is a hit');
+	is(row($s)->{hits}, 1, 'a run with a waiting worker is a hit');
 	$s->run_sync('small');
 	is(row($s)->{hits}, 0, 'other limits are another cage');
 	until_waiting($s, undef, 1);
@@ -101,7 +101,7 @@ for (users()) {
 	$v = $s->run_sync(says => {n => 1});
 	is($v->{result}{id}, $v->{runId}, 'a program has its id by a line');
 	is($v->{result}{env}, undef, 'a program has no id in the environment');
-	ok(until_waiting($s, 'says', 2), 'as many wait as its manifest says');
+	ok(until_waiting($s, 'says', 2), 'as many programs wait as the manifest says');
 	my %pids;
 	for my $n (2 .. 4) {
 		until_waiting($s, 'says', 2);
@@ -118,11 +118,11 @@ for (users()) {
 	until_waiting($s, 'reads', 1);
 	is_deeply($s->run_sync('reads', {f => {text => 'text', name => 'a.txt'}})->{result}, ['in/a.txt', 'text', '100444', 'Read-only file system'],
 		  'one that waits is given files that came with the call');
-	is(row($s, 'reads')->{hits}, 1, '…as a hit');
+	is(row($s, 'reads')->{hits}, 1, 'a waiting program with files of the call is a hit');
 	until_waiting($s, 'reads', 1);
 	my $made = $s->run_sync('artifact')->{result};
 	is($s->run_sync('reads', {f => {'$artifact' => $made}})->{result}[1], 'made', 'an artifact is shown to one that did not wait');
-	is(row($s, 'reads')->{hits}, 1, '…as no hit');
+	is(row($s, 'reads')->{hits}, 1, 'a run with an artifact is no hit');
 	is_deeply([values %pids], [1, 1, 1], 'each is taken once');
 	$v = $s->run_sync(plain => {});
 	is($v->{result}{env}, $v->{runId}, 'without prestart its id is in the environment');
@@ -140,7 +140,7 @@ for (users()) {
 	is($s->run_sync('speaks')->{status}, 'succeeded', 'one that speaks before it is asked runs');
 	ok($s->log_has(qr/template=speaks version=\S+ prestart=no/), 'a program that speaks early is started ahead no more');
 	is($s->run_sync('speaks')->{status}, 'succeeded', 'a program that speaks early still runs');
-	is(row($s, 'speaks')->{hits}, 0, '…with none that waited');
+	is(row($s, 'speaks')->{hits}, 0, 'a program that speaks early has no hits');
 	is($s->run_sync('ends')->{status}, 'succeeded', 'one that ends by itself runs');
 	ok($s->log_has(qr/template=ends .*replaced=1/), 'a waiting program that ended is replaced');
 
@@ -148,8 +148,8 @@ for (users()) {
 	until_waiting($s, 'says', 2);
 	kill KILL => grep { alive($_) } $s->waiting;
 	$v = $s->run_sync(says => {n => 9});
-	is($v->{result}{in}{n}, 9, 'those that are killed are missed by nobody');
-	is($s->run_sync('lua')->{status}, 'succeeded', '…in Lua neither');
+	is($v->{result}{in}{n}, 9, 'killed waiting programs cost no run');
+	is($s->run_sync('lua')->{status}, 'succeeded', 'killed waiting workers for Lua cost no run');
 	until_waiting($s, 'says', 2);
 	$s->stop("$who: none of them is left");
 }
@@ -174,8 +174,8 @@ for (users()) {
 	my $r = $cli->run(['ps', '--warm', '--socket', $d->{socket}]);
 	like($r->{out}, qr/^TEMPLATE +VERSION +WAITING +HITS +MISSES +REPLACED\nsays +\S+ +2 +1 +1 +0\n(?:any of Lua +- +\d+ +\d+ +\d+ +0\n)*\z/,
 	     'paddock ps --warm shows them');
-	like($cli->run(['ps', '--warm', '--json', '--socket', $d->{socket}])->{out}, qr/"hits": ?1,/, '…as JSON, too');
-	like($ada->call('paddock/waiting', {})->{error}{message}, qr/told to root/, '…to no other requestor');
+	like($cli->run(['ps', '--warm', '--json', '--socket', $d->{socket}])->{out}, qr/"hits": ?1,/, 'ps --warm --json has the hits');
+	like($ada->call('paddock/waiting', {})->{error}{message}, qr/told to root/, 'another requestor does not see waiting programs');
 	kill USR1 => $d->{pid};
 	ok($d->log_has(qr/part=warm waiting=\d+ hits=\d+ misses=\d+ replaced=0/), 'SIGUSR1 tells the sum of waiting programs');
 	my $long = $d->worker_pid($c->run_async('long'));

@@ -174,7 +174,7 @@ sub said {
 	like($s->run_log($v->{runId}), qr/warning watch out \xc3\xa9/, 'a program\'s log');
 	is(done($s, 'reply')->{result}{content}[0]{text}, 'hi', 'a reply is passed on');
 	$v = $s->call('tools/call', {name => 'reply_protocol', arguments => {}});
-	is($v->{error}{code}, 17, '…also one that is an error of JSON-RPC');
+	is($v->{error}{code}, 17, 'a reply that is an error of JSON-RPC is passed on');
 	is(error_of(done($s, 'reply_reserved'))->{errorCode}, 'OUTPUT_INVALID',
 	   'a reply with a reserved code is refused');
 	$v = done($s, 'asks')->{result};
@@ -183,7 +183,7 @@ sub said {
 	like(error_of(done($s, 'garbled'))->{message},
 	     qr/^line 2 of descriptor 3 is not JSON/, 'a garbled line is named');
 	like(error_of(done($s, 'unknown'))->{message},
-	     qr/^line 1 of descriptor 3: there is no such message/, 'so is an odd one');
+	     qr/^line 1 of descriptor 3: there is no such message/, 'an unknown message is named with the line');
 }
 
 sub ends {
@@ -191,7 +191,7 @@ sub ends {
 	my $e = error_of(done($s, 'fails'));
 
 	is($e->{errorCode}, 'EXECUTION_ERROR', 'a status is an error');
-	is($e->{message}, 'the program exited with status 7: the reason', '…with its last line');
+	is($e->{message}, 'the program exited with status 7: the reason', 'the error of an exit has the last line of stderr');
 	is($e->{details}{exitCode}, 7, 'the error of an exit has the exit status');
 	is($e->{details}{stderr}, "first\nthe reason\n", 'the error of an exit has the last lines of stderr');
 	$e = error_of(done($s, 'crashes'));
@@ -200,7 +200,7 @@ sub ends {
 	$e = error_of(done($s, 'missing'));
 	is($e->{message}, 'main could not be started: /no/such/interpreter, of its #! line, is not there', 'an interpreter that is missing is named');
 	is($e->{recoverHint}, "the server's operator can install that, or the template's author name another one", 'the hint of a missing interpreter is to install one');
-	is(error_of(done($s, 'crlf'))->{message}, 'main could not be started: /bin/sh?, of its #! line, is not there (the line ends with CR LF)', '…as are lines of Windows');
+	is(error_of(done($s, 'crlf'))->{message}, 'main could not be started: /bin/sh?, of its #! line, is not there (the line ends with CR LF)', 'an interpreter line that ends with CR LF is named');
 	is(error_of(done($s, 'silent'))->{message}, 'the program wrote nothing to stdout, or null, where its outputsSchema promises an object', 'no output where one was promised is said to be none');
 
 	my $run = $s->run_async('stubborn');
@@ -242,13 +242,13 @@ sub limits {
 	   "$e->{errorCode} $e->{details}{limit}" eq 'RESOURCE_LIMIT memory',
 	   'memory is bounded') or diag(json_of($e));
 	$e = error_of(done($s, 'spins'));
-	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', 'so is CPU time');
+	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', 'CPU time is bounded');
 	$v = done($s, 'hides');
 	is("$v->{error}{errorCode} $v->{error}{details}{limit}", 'RESOURCE_LIMIT cpu',
-	   '…also of a process that cannot be looked into');
+	   'CPU time of a hidden process is bounded');
 	$v = done($s, 'fills')->{result};
 	is_deeply($v->{full}, [1, 1, 1], 'what is written is bounded');
-	cmp_ok($v->{files}, '<', 5000, 'so are files');
+	cmp_ok($v->{files}, '<', 5000, 'the number of files is bounded');
 }
 
 sub out {
@@ -262,7 +262,7 @@ sub out {
 	same_json({map { $_->{name} => $_->{message} } grep { $_->{name} ne 'dev' } @{$v->{missingArtifacts}}},
 		  {(map { $_ => 'it is not a plain file' } qw(env fifo link up)), setid => 'it is set-id',
 		   map { $_ => 'an artifact\'s name is 1 to 256 bytes of UTF-8 without control characters' }
-		   "bad\x{fffd}", 'odd?name'}, 'so does the run');
+		   "bad\x{fffd}", 'odd?name'}, 'the view says why a file is no artifact');
 	is("$v->{status} $v->{error}{details}{missing}", 'failed 3',
 	   'a run with files that are no artifacts fails for three of these');
 	is_deeply(done($s, 'outlink')->{artifacts}, [], 'out/ itself may not lead elsewhere');
@@ -283,13 +283,13 @@ sub cage {
 	is($r->{host}, 'paddock', 'the host has another name');
 	my $e = error_of(done($s, 'ptraces'));
 	is($e->{errorCode}, 'SANDBOX_VIOLATION', 'ptrace is a violation');
-	is_deeply([@{$e->{details}}{qw(syscall arch)}], [qw(ptrace x86_64)], '…by name');
-	is(scalar @{$e->{details}{args}}, 6, '…with its arguments');
+	is_deeply([@{$e->{details}}{qw(syscall arch)}], [qw(ptrace x86_64)], 'the violation names the system call');
+	is(scalar @{$e->{details}{args}}, 6, 'the violation has the six arguments');
 	is_deeply($e->{details}{process}, {pid => 2, comm => 'main'}, 'the violation names the process');
 	$e = error_of(done($s, 'unshares'));
 	is("$e->{details}{syscall} $e->{details}{process}{comm}", 'unshare unshare',
-	   'so is that of a grandchild');
-	is(error_of(done($s, 'mounts'))->{details}{syscall}, 'mount', 'so is mount');
+	   'a grandchild\'s violation names the system call');
+	is(error_of(done($s, 'mounts'))->{details}{syscall}, 'mount', 'mount is a violation');
 }
 
 sub permissions {
@@ -298,7 +298,7 @@ sub permissions {
 
 	ok($r->{isError}, 'a path that is not allowed');
 	like(json_of($r), qr/asks to read \/etc\/hostname, which is not granted; the operator can grant it, by read_paths = \/etc\/hostname in \[grant/,
-	     '…is refused, and it says by whom');
+	     'the refusal of a path says which grant would help');
 }
 
 for (users()) {
@@ -336,7 +336,7 @@ SH
 
 	like(json_of($no), qr/over what you may have stored/, 'an artifact that its requestor has no room for is refused') or diag(json_of($v));
 	unlike(json_of($yes), qr/error/, 'the next artifact is kept beside the refused one') or diag(json_of($v));
-	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [500], '…alone');
+	is_deeply([map { $_->{size} } @{$v->{artifacts}}], [500], 'the kept artifact is the only one');
 	$s->stop;
 }
 done_testing();

@@ -92,9 +92,9 @@ sub late {
 		is($v->{result}, 'good', "a module that its author swaps $_ before it is loaded: " .
 		   "what was granted is loaded ($who)") or diag(json_of($v));
 		is($c->run_sync('late')->{error}{errorCode}, 'EXECUTION_ERROR', "a module that is swapped later does not run ($who)");
-		is($c->run_sync('sibling')->{result}, 1, '…while others do');
+		is($c->run_sync('sibling')->{result}, 1, "another program runs beside the swapped module ($who)");
 		$back->();
-		is($c->run_sync('late')->{result}, 'good', '…until it is as it was');
+		is($c->run_sync('late')->{result}, 'good', "a program runs again with the module of before ($who)");
 		unlink "$s->{sign}/go";
 	}
 	is($c->run_sync('free')->{result}, 'good', 'a package without a grant by digest is shown as it lies');
@@ -147,7 +147,7 @@ sub looped {
 		  "$ROUNDS starts while its author swaps a module: what was granted runs, or nothing ($who)");
 	note("  $_: $ended{$_}") for sort keys %ended;
 	is_deeply(\@hurt, [], "no other program notices the swaps ($who)");
-	ok(until_true('it to run', sub { ($c->run_sync('quick')->{result} // '') eq 'good' }), '…after which it runs');
+	ok(until_true('it to run', sub { ($c->run_sync('quick')->{result} // '') eq 'good' }), "a program runs after the swaps ($who)");
 
 	# the bad module exists when the zygote is prepared, but not at the check
 	put_in($module, $EVIL);
@@ -157,7 +157,7 @@ sub looped {
 	     qr/^quick could not be shown its package: .* the files there had another when programs were prepared; .* SIGHUP\) .* new digest/,
 	     "what had another digest when it was copied is shown to nobody, and is told ($who)");
 	ok($s->log_has(qr{unshown=package why="\S+quick-1\.0\.0: its files had the digest [0-9a-f]{64} when}),
-	   '…in the log with which');
+	   "the log has the digest of what was copied ($who)");
 	ok(until_true('it to run', sub { ($c->run_sync('quick')->{result} // '') eq 'good' }), 'put back, it runs again');
 	$s->stop("nothing is left ($who)");
 }
@@ -176,16 +176,16 @@ sub told {
 	is($v->{error}{errorCode}, 'RESOURCE_LIMIT', 'a package that is too large to be copied does not run')
 	    or diag(json_of($v));
 	like($v->{error}{message}, qr/^late .*max_package_copy_bytes/, 'the refusal of a large package names the bound');
-	is($v->{error}{details}{allowed}, 4096, '…how much is allowed');
-	cmp_ok($v->{error}{details}{used}, '>', 5000, '…how much it has');
-	is($c->run_sync('quick')->{result}, 'good', '…a smaller one runs');
+	is($v->{error}{details}{allowed}, 4096, 'the refusal of a large package says how much is allowed');
+	cmp_ok($v->{error}{details}{used}, '>', 5000, 'the refusal of a large package says how much is used');
+	is($c->run_sync('quick')->{result}, 'good', 'a smaller package runs');
 	is($c->run_sync('sibling')->{result}, 1, 'a package without such a grant runs');
 
 	grants($s, "[sandbox]\nmax_package_copies_bytes = 100\n", qw(late quick));
 	is($s->reload, 'done', 'a bound for all of them');
 	$v = $c->run_sync('quick');
-	is($v->{error}{errorCode}, 'RESOURCE_LIMIT', '…holds');
-	like($v->{error}{message}, qr/^quick .*max_package_copies_bytes/, '…by its name');
+	is($v->{error}{errorCode}, 'RESOURCE_LIMIT', 'a bound for all packages holds');
+	like($v->{error}{message}, qr/^quick .*max_package_copies_bytes/, 'the refusal names the bound for all packages');
 
 	grants($s, undef, qw(late quick));
 	is($s->reload, 'done', 'without those');
@@ -193,7 +193,7 @@ sub told {
 	put_in(at($s, 'quick', 'lib/module'), "w=newer\n");
 	is($s->reload, 'done', 'another package');
 	$v = $c->run_sync('quick');
-	is($v->{errorCode}, 'PERMISSION_NOT_ALLOWED', '…has no grant');
+	is($v->{errorCode}, 'PERMISSION_NOT_ALLOWED', 'a package with another digest has no grant');
 	my $digest = digest_of("$s->{root}/templates/quick-1.0.0");
 	like($v->{error}, qr/digest = $digest/, 'the refusal of a changed package shows the new digest');
 	grants($s, undef, qw(late quick));
@@ -215,9 +215,9 @@ sub unread {
 		my ($id, $what) = @$_;
 
 		is($c->run_sync($id)->{error}{errorCode}, 'EXECUTION_ERROR', "others may not read $what: no copy is shown");
-		ok($s->log_has(qr{unshown=package why="\S+$id-1\.0\.0: \Q$what\E: others may not read it}), '…as the log says');
+		ok($s->log_has(qr{unshown=package why="\S+$id-1\.0\.0: \Q$what\E: others may not read it}), "the log says that others may not read $what");
 	}
-	is($c->run_sync('sibling')->{result}, 1, '…others run');
+	is($c->run_sync('sibling')->{result}, 1, "another program runs beside an unreadable package");
 	$s->stop;
 }
 

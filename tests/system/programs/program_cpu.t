@@ -44,7 +44,7 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	my $unwaited = $s->run_sync('unwaited');
 	my $e = $unwaited->{error};
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', "$who: children that nobody waits for are held to it");
-	cmp_ok($e->{details}{used}, '<', 4000, '…soon');
+	cmp_ok($e->{details}{used}, '<', 4000, "$who: children without a wait are ended soon");
 	cmp_ok(charged($s, $unwaited->{runId}), '>=', 1500, "$who: the CPU time of children without a wait is charged");
 	my $staggered = $s->run_sync('staggered');
 	is($staggered->{result}, 1, "$who: children of which some always run use 7,500 ms,");
@@ -57,8 +57,8 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	}
 	my $waited = $s->run_sync('brief_waited');
 	is($waited->{result}, 1, 'where somebody waits for them, they count,');
-	cmp_ok(charged($s, $waited->{runId}), '<', 1900, '…once');
-	is($s->run_sync('waited')->{result}, 1, 'those that are waited for count once');
+	cmp_ok(charged($s, $waited->{runId}), '<', 1900, 'brief awaited children are charged once');
+	is($s->run_sync('waited')->{result}, 1, 'awaited children are charged once');
 
 	my $id = $s->run_async('busy', {});
 	$s->log_has(qr/run=\Q$id\E .*msg="burnt"/);
@@ -67,7 +67,7 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 	cmp_ok(charged($s, $id), '>=', 350, 'what children used is charged when a run is cancelled');
 	my $v = $s->run_sync('busy', {}, timeoutMs => 4000);
 	is($v->{error}{errorCode}, 'RUN_TIMEOUT', 'when it is out of time');
-	cmp_ok(charged($s, $v->{runId}), '>', 0, '…too');
+	cmp_ok(charged($s, $v->{runId}), '>', 0, 'CPU time of a run out of time is charged');
 	$s->stop;
 }
 done_testing;

@@ -76,7 +76,7 @@ for (users()) {
 	is($v->{result}{inputs}{f}, 'in/table one.csv', 'an artifact has its own name');
 	like($v->{result}{said}, qr/^of a run\d+\n444 8\n/, 'an artifact is a read-only file for a program');
 	like($v->{result}{said}, qr/\ntable one\.csv\n\z/, 'an artifact cannot be removed by a program');
-	is(() = $v->{result}{said} =~ /Read-only file system|Device or resource busy|Permission denied|Operation not permitted/g, 5, '…by nothing that was tried');
+	is(() = $v->{result}{said} =~ /Read-only file system|Device or resource busy|Permission denied|Operation not permitted/g, 5, 'each change of an artifact by a program is refused');
 	is(does($s, 'cat "$F" > own; chmod +x own; printf "#!/bin/sh\necho ran" > own; ./own', f => art($id))->{result}{said}, "ran\n",
 	   'a copy is its own');
 	is(does($s, 'ls /.paddock; ls -A / | grep -c paddock; cat /.paddock/artifacts/*/*', f => art($id))->{result}{said} =~ s/.*(?:cat|ls): .*\n//gr, "group\npasswd\n1\n",
@@ -85,13 +85,13 @@ for (users()) {
 	     'a lock reaches nobody, or is refused');
 	is_deeply([@{$s->run_sync(lua => {f => art($id), list => ['a', art($id)], files => {'a/~b' => {base64 => 'Yg=='}}})->{result}}{qw(n list file)}],
 		  [8, 'of a run', 'b'], 'Lua gets bytes, wherever they lie');
-	is($s->run_sync(lua => {f => {base64 => '/w=='}})->{result}{sum}, '255', '…of any value');
+	is($s->run_sync(lua => {f => {base64 => '/w=='}})->{result}{sum}, '255', 'Lua gets a byte of any value');
 	my $large = made($s, size => 3 << 20);
 
 	is($s->run_sync(lua => {f => art($large)})->{result}{n}, 3 << 20, 'a large one of several pieces');
 	$v = $s->run('small', {f => art($large)}, mode => 'sync')->{view};
-	is($v->{errorCode}, 'RESOURCE_LIMIT', 'too large for its memory is refused before the run');
-	is($v->{details}{limit}, 'memory', '…with the limit');
+	is($v->{errorCode}, 'RESOURCE_LIMIT', 'a file too large for the memory is refused before the run');
+	is($v->{details}{limit}, 'memory', 'the refusal of a large file names the limit');
 	like($v->{error}, qr/maxMemoryBytes/, 'the refusal of a large file says who can raise the limit');
 
 	# ---- refusals ----

@@ -100,7 +100,7 @@ sub pipes {
 	is($s->run_sync('dribbles')->{result}, 1, 'one that comes by the byte is read');
 	is(error_of($s->run_sync('nul'))->{errorCode}, 'OUTPUT_INVALID', 'a NUL is no output');
 	like(error_of($s->run_sync('odd_id'))->{message},
-	     qr/an artifact's id is a string or a number/, 'so is what cannot be answered');
+	     qr/an artifact's id is a string or a number/, 'an artifact\'s id of another type is refused');
 	ok(strays_gone(), 'nothing is left');
 }
 
@@ -123,7 +123,7 @@ sub calls {
 
 	my @all = map { $s->run_async('first') } 1 .. 60;
 	is(scalar(grep { (error_of($s->ended($_))->{details}{syscall} // '') eq 'open_by_handle_at' } @all), @all,
-	   'so is one that is made before its shim knows that the program has begun');
+	   'a violation before the start of the program is a violation');
 }
 
 sub out {
@@ -164,7 +164,7 @@ sub out {
 		$v = $s->run_sync($_);
 		like(log_of($s, $v), qr/out is no folder that can be opened/, "out is no folder: $_");
 		is($v->{error}{message}, 'of what the program left in out/, (all of it) was not kept: out is no folder that can be opened, ' .
-		   'so nothing in it is an artifact', '  so the run fails, and says so');
+		   'so nothing in it is an artifact', "a run whose out is no folder fails: $_");
 	}
 	$v = $s->run_sync('survivor');
 	ok($v->{status} eq 'succeeded' && @{$v->{artifacts}} == 50 && log_of($s, $v) !~ /is no artifact/,
@@ -173,7 +173,7 @@ sub out {
 	like(log_of($s, $s->run_sync('closed')), qr{out/in is no artifact: it cannot be opened},
 	     'a folder that cannot be opened is told of');
 	like(log_of($s, $s->run_sync('deep')), qr{out/d/.* is no artifact: it lies too deep},
-	     'so is one that lies too deep');
+	     'a folder too deep below out/ is told');
 }
 
 sub asks {

@@ -123,7 +123,7 @@ sub locks {
 	}
 	my $one = $s->run_async('one');
 	$took->($one);
-	is_deeply([host_can("$reads/file")], [], '…also where that file alone is granted');
+	is_deeply([host_can("$reads/file")], [], 'a lock on a single granted file is not seen at the host');
 	my $second = $s->run_async('takes');
 	$took->($second);
 	write_file("$reads/go", 'go');
@@ -132,7 +132,7 @@ sub locks {
 		   $works ? 'each run has all locks to itself' : 'no run has any') or diag(json_of($_));
 	}
 	is($s->ended($one)->{result}, $works ? 'flock posix ofd' : 'flock:1 posix:1 ofd:1',
-	   '…as it has, or has not, its own');
+	   'a run beside others has the own locks');
       SKIP: {
 		skip 'locks are refused', 1 unless $works;
 		my $v = $s->run_sync('own');
@@ -141,7 +141,7 @@ sub locks {
       SKIP: {
 		skip 'locks are refused, or there is no python3', 1 unless $works && -e "$reads/host.db";
 		my $v = $s->run_sync('sqlite');
-		is_deeply($v->{result}, [60, 7], '…so do those of sqlite, by three processes') or diag(json_of($v));
+		is_deeply($v->{result}, [60, 7], 'three processes of sqlite have the locks') or diag(json_of($v));
 	}
 	sysopen my $fifo, "$reads/fifo", O_RDWR | O_NONBLOCK or die $!;
 	$s->run_sync('writes');
@@ -181,7 +181,7 @@ sub granted {
 	is_deeply([host_can($_)], [], "no lock at $_ is seen at the host") for '/usr/bin/env', $file;
 	write_file("$reads/go", 'go');
 	is($s->ended($run)->{result}, 'flock posix ofd', 'the program had the granted locks');
-	is_deeply([host_can("$reads/file")], [], '…until it ends');
+	is_deeply([host_can("$reads/file")], [], 'no lock stays at the host when the program has ended');
 	$s->stop;
 }
 

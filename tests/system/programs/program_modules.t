@@ -55,10 +55,10 @@ SKIP: {
 	is($found->{python}{version}, `/usr/bin/python3 -c 'import sys; print(sys.version.split()[0], end="")'`,
 	   'the profile has the version of Python that programs find');
 	is("v$found->{node}{version}\n", `/usr/bin/env PATH=/usr/local/bin:/usr/bin:/bin node --version`, 'the profile has the version of Node.js');
-	like("$found->{bash}{version} $found->{lua}{version}", qr/^\d+\.[\d.]+ 5\.4\.\d+$/, '…of bash and of Lua');
+	like("$found->{bash}{version} $found->{lua}{version}", qr/^\d+\.[\d.]+ 5\.4\.\d+$/, 'the profile has the versions of bash and Lua');
 	is_deeply([grep { !/^[A-Za-z]\w*$/ || $_ eq 'ours' || $_ eq 'json' } @$modules], [],
 	   'the profile has the modules of the machine, none of Python\'s own');
-	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, '…again the same');
+	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, 'the profile is the same when asked again');
 	kill HUP => $s->{pid};
 	$s->log_has(qr/reload=done/);
 	is_deeply($s->tool('get_runtime_profile')->{view}{interpreters}, $found, 'the profile has the modules after a reload');
@@ -75,8 +75,8 @@ SKIP: {
 	my $e = $s->run_sync('py_lacks')->{error};
 
 	is($e->{errorCode}, 'EXECUTION_ERROR', 'an import that fails');
-	like($e->{message}, qr/exited with status 1, since it found no module no_such_module_here: /, '…is told');
-	like($e->{message}, qr/python3-no-such-module-here; .*requirements\.txt.*paddock template build/, '…with two cures');
+	like($e->{message}, qr/exited with status 1, since it found no module no_such_module_here: /, 'a failed import names the module');
+	like($e->{message}, qr/python3-no-such-module-here; .*requirements\.txt.*paddock template build/, 'a failed import names two cures');
 	like($e->{details}{stderr}, qr/line 2/, 'the error of a failed import has the line');
 	like($s->run_sync('py_part')->{error}{message}, qr/status 1: ModuleNotFoundError: .*json\.none/, 'a part of one that is there has none');
 	like($s->run_sync('py_other')->{error}{message}, qr/status 1: KeyError: 'key'$/, 'a caught import error has no hint');
@@ -85,10 +85,10 @@ SKIP: {
 SKIP: {
 	skip_lacking(4, 'node');
 	is($s->run_sync('cjs')->{result}, 'under ours', 'require() finds node_modules/, among thousands of files');
-	is($s->run_sync('esm')->{result}, 'under ours', 'so does import');
+	is($s->run_sync('esm')->{result}, 'under ours', 'import finds node_modules/');
 	like($s->run_sync('cjs_lacks')->{error}{message}, qr/found no module no-such-package: .*package-lock\.json.*paddock template build/,
 	     'a package that require() does not find is told with its cure');
-	like($s->run_sync('esm_lacks')->{error}{message}, qr{found no module \@no/such: .*package-lock\.json}, 'so is one of import');
+	like($s->run_sync('esm_lacks')->{error}{message}, qr{found no module \@no/such: .*package-lock\.json}, 'a package that import does not find is told with the cure');
 }
 $s->stop;
 

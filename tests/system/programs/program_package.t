@@ -18,7 +18,7 @@ my %templates = (
 write_file("$room/allowed/file", "secret\n");
 write_file("$room/allowed/one", "more\n");
 write_file("$room/other", "not for you\n");
-write_file("$room/third", "also not for you");
+write_file("$room/third", "private\n");
 
 # ---- what may be read ----
 
@@ -32,7 +32,7 @@ is_deeply($s->run_sync('reads')->{result}, ['secret', 'more', 1],
 	  'a folder that is allowed is read, and nothing beside it');
 my $r = $s->run('begs');
 ok($r->{isError}, 'what is not allowed is refused');
-is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', '…by a code');
+is($r->{view}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'the refusal of a path is PERMISSION_NOT_ALLOWED');
 like($r->{view}{error}, qr{asks to read $room/other, .*read_paths = $room/other in \[grant "begs"\]},
      'the refusal of a path says which grant would help');
 
@@ -40,7 +40,7 @@ like($r->{view}{error}, qr{asks to read $room/other, .*read_paths = $room/other 
 
 is($s->run_sync('says')->{result}, 1, 'a program runs');
 utime(1, 1, $main);
-is($s->run_sync('says')->{result}, 1, 'so it does when it was only touched');
+is($s->run_sync('says')->{result}, 1, 'a program that was only touched runs');
 write_file($main, "#!/bin/sh\necho 2\n");
 $r = $s->run_sync('says');
 is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'one that was changed does not');
@@ -55,7 +55,7 @@ is($s->run_sync('says')->{result}, 2, 'the reloaded program runs');
 rename "$s->{root}/templates/says-1.0.0", "$s->{root}/elsewhere";
 is($s->run_sync('says')->{error}{errorCode}, 'EXECUTION_ERROR', 'one that is gone does not');
 rename "$s->{root}/elsewhere", "$s->{root}/templates/says-1.0.0";
-is($s->run_sync('says')->{result}, 2, 'until it is back');
+is($s->run_sync('says')->{result}, 2, 'a program that is back runs');
 $s->stop;
 
 # ---- what is large ----
@@ -75,7 +75,7 @@ for my $n (1 .. 5) {
 is($s->run_sync('lua')->{result}, 1, 'who cancels one leaves no place taken, whenever that is');
 utime(1, 1, "$large/data");
 like($s->run_sync('large')->{error}{message}, qr/^large 1\.0\.0 was changed after it was loaded, .*SIGHUP/,
-     'once one of its files was touched it is another, since it is not read again');
+     'a large package with a touched file does not run');
 $s->stop;
 
 # ---- a machine that gives no namespaces ----
@@ -90,13 +90,13 @@ SKIP: {
 	$s->init;
 	$r = $s->run('says');
 	ok($r->{isError}, 'without user namespaces no program runs');
-	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', '…by a code');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'the refusal without user namespaces is ISOLATION_TOO_WEAK');
 	like($r->{view}{error}, qr/userns: E\w+ \(allow user namespaces/, 'the refusal without user namespaces says what to do');
 	is($s->run_sync('lua')->{result}, 1, 'Lua runs all the same');
 	my ($says) = grep { $_->{templateId} eq 'says' }
 	    @{$s->tool('list_task_templates')->{view}{templates}};
 	ok(!$says->{available} && $says->{unavailableReason} =~ /userns/, 'the list says so');
-	ok(!$s->tool('get_runtime_profile')->{view}{programs}{available}, 'so does the profile');
+	ok(!$s->tool('get_runtime_profile')->{view}{programs}{available}, 'the profile says that programs are not available');
 	$s->stop;
 }
 
@@ -124,10 +124,10 @@ SKIP: {
 	ok($s->log_has(qr/level=warn part=server programs=weak missing="userns: E/),
 	   'an operator may let the user namespace be missing: the log warns');
 	my $v = $s->run_sync('tries');
-	is($v->{result}{did}, '', 'then a program runs, in all else of its cage') or diag(json_of($v));
-	cmp_ok($v->{result}{uid}, '>', 60000, '…as nobody else');
+	is($v->{result}{did}, '', 'a program without user namespaces is caged in all else') or diag(json_of($v));
+	cmp_ok($v->{result}{uid}, '>', 60000, 'a program without user namespaces has a uid of its own');
 	unlike($v->{result}{pids}, qr/\b1\b/, 'a program without user namespaces sees no other process');
-	like($v->{isolation}{weakProgram}, qr/^userns: E/, '…each of them says how');
+	like($v->{isolation}{weakProgram}, qr/^userns: E/, 'the view of a run says that the program is weakly caged');
 	my $p = $s->tool('get_runtime_profile')->{view}{programs};
 	ok($p->{available}, 'the profile has them');
 	like($p->{weak}, qr/^userns: E/, 'the profile says that programs are weakly caged');
@@ -145,7 +145,7 @@ SKIP: {
 	$s = weak('userns', user => 65534);
 	$s->init;
 	$r = $s->run('says');
-	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'so they are for an ordinary user');
+	is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', 'the refusal for an ordinary user is ISOLATION_TOO_WEAK');
 	$s->stop;
 }
 done_testing();

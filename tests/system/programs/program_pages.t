@@ -63,24 +63,24 @@ for (users()) {
 	my $c = $s->client->greeted;
 
 	is($seen->($c, 'small'), 'a copy', "a small package is a copy ($who)");
-	is($seen->($c, 'padded'), 'a copy', '... also one of some MiB');
-	is($seen->($c, 'large'), 'itself', '... a large one is not');
+	is($seen->($c, 'padded'), 'a copy', "a package of some MiB is a copy ($who)");
+	is($seen->($c, 'large'), 'itself', "a large package is no copy ($who)");
 	is($seen->($c, 'unread'), defined $user ? 'a copy' : 'itself', 'a package with an unreadable file runs uncopied');
 	unlike($s->log_text, qr/unshown=/, 'the log says nothing of an uncopied package');
 
 	# From now on only the server looks at the pages on disk.
 	write_file("$s->{root}/templates/small-1.0.0/data", 'y' x 4096);
 	is($c->run_sync('small')->{error}{errorCode}, 'EXECUTION_ERROR', 'a package that was changed does not run');
-	is($s->reload, 'done', '... until it is loaded again');
+	is($s->reload, 'done', 'a changed package is loaded again');
 	is($c->run_sync('small')->{result}, 1, 'a reloaded package runs');
-	is($seen->($c, 'small'), 'a copy', '... when it is a copy again');
+	is($seen->($c, 'small'), 'a copy', 'a reloaded package is a copy');
 
 	$s->write_config("[sandbox]\nmax_package_copies_bytes = 1M\n");
 	$c->hang_up;
 	$s->stop;
 	$s = $s->again(templates => undef);
 	$c = $s->client->greeted;
-	is($seen->($c, 'small'), 'a copy', 'with less room for copies a small one still is one');
+	is($seen->($c, 'small'), 'a copy', 'a small package is a copy where room is short');
 	is($seen->($c, 'padded'), 'itself', 'a package without room for a copy is shown as on disk');
 	$c->hang_up;
 	$s->stop;

@@ -82,7 +82,7 @@ sub swapped {
 		    or diag(json_of($v));
 		like($v->{error}{message} // '', qr/^victim could not be shown its package, which was not the folder/,
 		     'the error of a moved package says so');
-		is($s->run_sync('sibling')->{result}, 1, '…while another runs') unless $back;
+		is($s->run_sync('sibling')->{result}, 1, 'another program runs beside a moved package') unless $back;
 		is(runs_again($s, 'victim'), 'main template.json', 'a restored package runs again');
 	}
 	$s->stop("nothing is left ($who)");
@@ -150,8 +150,8 @@ sub links {
 	is($v->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'the target of a later link is seen by nobody');
 	like($v->{error}{message} // '',
 	     qr{^plain could not be shown what it asks to read: \Q$room/shared/real\E leads through a symbolic link},
-	     '…as is said');
-	is($s->run_sync('sibling')->{result}, 1, '…others run');
+	     'the error names the later link');
+	is($s->run_sync('sibling')->{result}, 1, 'another program runs beside the later link');
 	is(runs_again($s, 'plain'), 'public secret', 'a template runs again when the link is gone');
 	$s->stop("nothing is left ($who)");
 }
@@ -182,10 +182,10 @@ for my $top (qw(/var/tmp /run /home /root /srv /opt)) {
 		is_deeply($s->tool('get_runtime_profile')->{view}{programs}, {available => true},
 			  "a path below $top is granted: programs are caged");
 		is($s->run_sync('reads')->{result}, 'public secret', "a path below $top is read");
-		like(json_of($s->run_sync('looks')->{result}), qr/^[01]$/, '…by nobody else');
+		like(json_of($s->run_sync('looks')->{result}), qr/^[01]$/, "a path below $top is not read by another template");
 		is($s->run('odd')->{view}{errorCode} // 'none', 'PERMISSION_NOT_ALLOWED',
 		   "a path that cannot be shown stops one template alone ($top)");
-		is($s->run_sync('reads')->{status}, 'succeeded', '…not this one');
+		is($s->run_sync('reads')->{status}, 'succeeded', "a readable path below $top stays readable");
 		like($s->run($_->[0])->{view}{error} // 'none', qr/no program can be shown, since each has a $_->[1] of its own/,
 		     "a path hidden by each program's own $_->[1] is refused")
 		    for [clumsy => '/proc'], [covered => '/work'];
@@ -206,7 +206,7 @@ SKIP: {
 		my $r = $s->run('says');
 		is($r->{view}{errorCode}, 'ISOLATION_TOO_WEAK', "without $call(2) no program runs");
 		like($r->{view}{error}, qr/root: ENOSYS \(.*cannot be shown without .*Linux 5\.12/, "without $call(2) the reason is told");
-		is($s->run_sync('lua')->{result}, 1, '…Lua does');
+		is($s->run_sync('lua')->{result}, 1, "without $call(2) Lua runs");
 		$s->stop;
 	}
 	my $s = Paddock->new(templates => {says => {program => "#!/bin/sh\necho 1\n"}}, wrap => ["$room/deny", 'mount', '--'])->greeted;

@@ -61,5 +61,5 @@ if ($pid == 0) {
 	kill KILL => $$;
 }
 waitpid $pid, 0;
-ok(until_true('the pattern', sub { read_file('/proc/sys/kernel/core_pattern') eq $before }), 'also when the test is killed');
+ok(until_true('the pattern', sub { read_file('/proc/sys/kernel/core_pattern') eq $before }), 'a killed test leaves the core_pattern as it was');
 done_testing;

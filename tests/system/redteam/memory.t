@@ -66,7 +66,7 @@ my $idle = peak_mb($s);
 	is($code, 'QUOTA_EXCEEDED', 'who has many that wait is refused one more');
 	is($ada->run_sync(echo => {n => 1})->{result}{n}, 1, 'another requestor has a run meanwhile');
 	ok($s->log_has(qr/requestor=eve memory=refused times=\d/), 'the log tells who was refused');
-	unlike($s->log_text, qr/requestor=ada memory=refused/, '…of nobody else');
+	unlike($s->log_text, qr/requestor=ada memory=refused/, 'the log tells no refusal of another requestor');
 	like($s->fetch('GET', '/readyz')->{body}, qr/clients were refused in the last minute.*server_memory/, 'readyz warns of refused clients');
 	is($ada->tool('get_runtime_profile')->{view}{usage}{memoryRefused}, 0, 'who was not refused sees that');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, "calls that wait: $idle MB before, at most " . peak_mb($s));
@@ -105,7 +105,7 @@ my %MAL = (Authorization => 'Bearer m', 'Content-Type' => 'application/json', Ac
 	my $data = $r->{json}{error}{data};
 
 	is("$r->{status} $r->{json}{id}", '429 big', 'one whose tree has no room is refused under its id');
-	is("$data->{errorCode} $data->{retryAfterMs}", 'QUOTA_EXCEEDED 1000', '…with when to try again');
+	is("$data->{errorCode} $data->{retryAfterMs}", 'QUOTA_EXCEEDED 1000', 'the refusal of a tree says when to try again');
 	like($r->{json}{error}{message}, qr/server_memory in \[limits\]/, 'the refusal of a tree says who can raise the limit');
 	cmp_ok(peak_mb($s), '<', $MOST_MB * $ROOM, '…at most ' . peak_mb($s) . ' MB');
 }
@@ -129,7 +129,7 @@ $s->stop;
 	is($ask->('less'), 'QUOTA_EXCEEDED', 'a message that had room has none after the reload');
 	$s->write_config($config);
 	$s->reload;
-	is($ask->('more'), 'runs', '…until another has more');
+	is($ask->('more'), 'runs', 'a message runs when server_memory is raised');
 	$s->stop;
 }
 
@@ -230,7 +230,7 @@ $eve = $s->client('eve')->greeted;
 	ok(until_true('nothing of it to be counted', sub {
 		kill USR1 => $s->{pid};
 		return (($s->log_text =~ /requestor=eve status=ok running=0 .*memory_bytes=(\d+)/g)[-1] // 'no line') eq '0';
-	}), '…whereupon nothing of it is counted');
+	}), 'no memory is counted in the end');
 }
 $s->stop;
 

@@ -108,7 +108,7 @@ for (@ways) {
 	is($s->ended($run)->{status}, 'succeeded', 'the view of a run shows the end after the worker\'s end');
 	ok(!kill(0 => $pid), 'before that');
 	$v = $s->run_sync('crash_after');
-	is($v->{status}, 'succeeded', 'so it does when that one crashes');
+	is($v->{status}, 'succeeded', 'a run whose worker crashes after the result succeeds');
 	$run = $s->run_async('mute');
 	$s->tool(cancel_task_run => {runId => $run});
 	is($s->ended($run)->{status}, 'canceled', 'a mute one can be cancelled');
@@ -152,7 +152,7 @@ my $flooded;
 	like($d->{offence}, qr/over messages_per_second, which allows 100 and 400 at once; who can raise that is the template's author/,
 	     'names the limit, what it allows, and who can raise it');
 	is("$d->{limit} $d->{allowed} $d->{unit}", 'messages_per_second 100 messages/s',
-	   'also as details');
+	   'the details of a flood have the limit');
 	like($d->{whoCanRaise}, qr/limits\.maxMessagesPerSecond, up to the server's max_messages_per_second, or the operator: max_messages_per_second in \[template "low_flood"\]$/,
 	     'all of them');
 	cmp_ok($v->{metrics}{messages}, '>', 400, 'four seconds\' worth came at once');

@@ -81,14 +81,14 @@ sub check {
 		is($e->{details}{schema}, "/$whose/properties/v$rest",
 		   '  the place in the schema is named');
 		cmp_ok($e->{details}{used}, '>=', $e->{details}{allowed},
-		       '  with the limit that was met');
+		       '  the refusal has the limit that was met');
 		like($e->{error}, qr/$whose of \w+ is too costly/,
 		     '  the refusal names the schema');
 		return;
 	}
 	is($e->{errorCode}, $whose eq 'inputsSchema' ? 'INVALID_PARAMETER'
 	   : 'OUTPUT_INVALID', '  a bad value is refused');
-	like($e->{error}, qr/\Q$rest/, '  with the reason');
+	like($e->{error}, qr/\Q$rest/, '  the refusal has the reason');
 }
 
 for (@rows) {

@@ -94,9 +94,9 @@ sub tried {
 		diag("  $_: $ended{$_}") for @wrong ? sort keys %ended : ();
 		note("  $_: $ended{$_}") for sort keys %ended;
 		is_deeply(\@hurt, [], "no other program notices the swaps ($who)");
-		is(scalar @bad, 0, '…of swaps that went on through all of it');
+		is(scalar @bad, 0, "the swaps went on through each start ($who)");
 		ok(until_true('it to run', sub { ($s->run_sync('victim')->{status} // '') eq 'succeeded' }),
-		   '…after which it runs');
+		   "the victim runs after the swaps ($who)");
 		ok(until_true('it to read', sub { json_of($s->run_sync('reader')->{result} // '') eq '["good",1]' }),
 		   "the reader runs after the swaps ($who)");
 	}

@@ -43,14 +43,14 @@ for (users()) {
 	for my $i (0, 1) {
 		my $text = json_of($seen[$i]);
 
-		unlike($text, qr/up_/, '…in no folder of its requestor\'s');
+		unlike($text, qr/up_/, 'a run\'s artifact is in no folder of the requestor');
 		$text =~ s/\Q$ids[$i]\E/ID/g;
 		unlike($text, qr/art_/, 'a run sees no other artifact\'s id');
 		$seen[$i] = join ' ', sort map { s/\d+/N/gr } grep { /artifacts/ } split ' ', $text;
 	}
 	is($seen[0], $seen[1], 'paths of two requestors\' files differ by ids alone');
 	my @folders = map { (glob "$s->{state}/artifacts/*/$_")[0] =~ m{artifacts/([^/]+)/} } @ids;
-	is_deeply(\@folders, \@ids, '…each of which is its folder');
+	is_deeply(\@folders, \@ids, 'each artifact lies in a folder by the id');
 	$s->stop;
 }
 done_testing();

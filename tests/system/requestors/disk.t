@@ -41,16 +41,16 @@ sub until_refused {
 	my $row = stored($eve);
 	cmp_ok($row, '>', 500, 'a run counts with its row');
 	$eve->run_sync(keeps => {n => 1000});
-	cmp_ok(stored($eve), '>', $row + 1500, 'with its artifact');
+	cmp_ok(stored($eve), '>', $row + 1500, 'an artifact counts as stored bytes');
 	$row = stored($eve);
 	$eve->run_sync(says => {n => 10000});
-	cmp_ok(stored($eve), '>', $row + 10000, 'with its result');
+	cmp_ok(stored($eve), '>', $row + 10000, 'a result counts as stored bytes');
 	$row = stored($eve);
 	$eve->run_sync('logs');
 	cmp_ok(stored($eve), '>', $row + 100000, 'a log counts as stored bytes');
 	my ($r, $n) = until_refused(sub { $eve->run(says => {n => 100000}, mode => 'sync') });
 	refused($r, 'QUOTA_EXCEEDED', 'one who fills its account gets no more');
-	cmp_ok($n, '<', 12, '  though it makes no artifact');
+	cmp_ok($n, '<', 12, '  the limit is met without an artifact');
 	same_json([@{$r->{view}{details}}{qw(limit unit whoCanRaise)}, $r->{view}{details}{allowed}],
 		  ['default_store_bytes', 'bytes', 'the operator: default_store_bytes in [limits]', 1 << 20],
 		  '  the refusal names the default limit and who can raise that');
@@ -116,7 +116,7 @@ SKIP: {
 		(json_to($s->fetch('GET', '/readyz')->{body})->{warning} // '') =~ /nearly full/ });
 	ok($s->log_has(qr{part=disk room=low dir="$root/state" .*make room there}), '  the log tells where, and what to do');
 	is($s->fetch('GET', '/readyz')->{status}, 200, '  small runs are served below the reserve');
-	is($ada->run_sync(echo => {n => 2})->{status}, 'succeeded', '  as can be seen');
+	is($ada->run_sync(echo => {n => 2})->{status}, 'succeeded', '  a small run succeeds below the reserve');
 	my $end = $ada->run_sync(says => {n => 200000});
 	is($end->{error}{errorCode}, 'STORE_UNAVAILABLE', 'a large result is not kept');
 	like($end->{error}{message}, qr/200002 bytes, but .* nearly full/, '  the run with a large result says that the disk is nearly full');

@@ -79,8 +79,8 @@ sub reload {
 	cmp_ok(scalar @errors, '<', 290,
 	       'pings do not use the rate of requests');
 	cmp_ok(scalar @errors, '>', 200, 'over its rate it is refused');
-	is((grep { $_->{code} != $RATE_LIMITED } @errors), 0, 'by a code');
-	is($data->{errorCode}, 'RATE_LIMITED', 'that has a name, too');
+	is((grep { $_->{code} != $RATE_LIMITED } @errors), 0, 'the refusal by rate has the code -32010');
+	is($data->{errorCode}, 'RATE_LIMITED', 'the refusal by rate is RATE_LIMITED');
 	cmp_ok($data->{retryAfterMs}, '>', 0, 'the refusal by rate says when to try again');
 	like($errors[0]{message}, qr/rate_per_second in \[requestor "alice"\]/,
 	     'the refusal by rate names rate_per_second');
@@ -137,7 +137,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	my $t = Paddock->new(root => $s->{root}, templates => \%templates, config => me("run_ttl_ms = 3600000\n"))->greeted;
 	my $v = $t->ended($run);
 	is($v->{error}{errorCode}, 'RUN_INTERRUPTED', 'a run that was interrupted');
-	is($v->{expiresAt} - $v->{updatedAt}, 3_600_000, 'is kept as long as any of its requestor\'s');
+	is($v->{expiresAt} - $v->{updatedAt}, 3_600_000, 'an interrupted run is kept for the requestor\'s ttl');
 	$t->stop;
 }
 
@@ -157,7 +157,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 	ok($s->log_has(qr/requestor=alice status=held running=0 queued=1 parked=0 cpu_ms=1\d{3} .*refused=1 /),
 	   'the status says so');
 	reload($s, me("cpu_seconds_per_hour = 60\n"));
-	is($s->ended($runs[1])->{status}, 'succeeded', 'until the limit is raised');
+	is($s->ended($runs[1])->{status}, 'succeeded', 'a held run is started when the limit is raised');
 	$s->stop;
 }
 
@@ -177,7 +177,7 @@ for f in glob.glob(sys.argv[1] + "/*.db") + glob.glob(sys.argv[1] + "/*.sqlite*"
 		  whoCanRaise => 'the operator: artifact_bytes in [requestor "alice"]'}, '  the view says why the artifact is refused');
 	ok($s->run_sync(makes => {n => 40})->{result}, 'all may be used');
 	limited($s->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes',
-		'bytes', 'with all of it used, nothing runs');
+		'bytes', 'a run is refused when artifact_bytes are used up');
 	$s->stop;
 	my $again = Paddock->new(root => $s->{root}, state => $s->{state})->greeted;
 	is($again->tool('get_runtime_profile')->{view}{usage}{artifactBytes}, 100,
@@ -319,7 +319,7 @@ SKIP: {
 	ok($d->log_has(qr/requestor=bob status=ok running=0 queued=0 .*lookups_failed=2\d /),
 	   'failed look-ups are counted');
 	ok($d->log_has(qr/requestor=bob lookups_failed=1$/m), 'the first failed look-up is logged');
-	is((() = $d->log_text =~ / requestor=bob lookups_failed=\d+$/mg), 1, 'once');
+	is((() = $d->log_text =~ / requestor=bob lookups_failed=\d+$/mg), 1, 'a failed look-up is logged once');
 	ok($d->log_has(qr/requestor=alice status=\w+ .*overpolls=[1-9]/),
 	   'who asks too often is counted');
 	is((() = $d->log_text =~ /level=warn .*requestor=alice overpolls=1$/mg), 1, 'overpolls are logged once');
@@ -386,14 +386,14 @@ SKIP: {
 	ok(@five == 5, 'who is alone has all places');
 	my $bob = $d->client($NOBODY)->greeted;
 	my $waits = $bob->run_async(echo => {});
-	is($bob->get($waits)->{status}, 'queued', 'so the first run of another waits');
+	is($bob->get($waits)->{status}, 'queued', 'the first run of another requestor waits');
 	$alice->tool(cancel_task_run => {runId => $five[0]});
 	is($bob->ended($waits)->{status}, 'succeeded', 'for one of them');
 	my @more = map { $alice->run_async('doze') } 1 .. 3;
 	is($bob->run_sync(echo => {})->{status}, 'succeeded', 'from then on there is a place for it');
 	is($alice->get($_)->{status}, 'queued', '  however many wait') for @more;
 	$d->write_config("[limits]\nmax_concurrent_runs = 5\n[requestor \"alice\"]\nuid = 0\nmax_concurrent_runs = 5\n");
-	is($d->reload, 'done', 'unless the operator says how many one may have');
+	is($d->reload, 'done', 'the operator raises the number of runs of one');
 	$alice = $d->client->greeted;
 	$d->signal('USR1');
 	ok($d->log_has(qr/requestor=uid:0 status=ok running=4/), '  the others go on');

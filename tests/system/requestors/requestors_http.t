@@ -79,7 +79,7 @@ sub status_of {
 	   401, 'in its session, too');
 	is_deeply($bob->call('ping')->{result}, {}, 'others notice nothing');
 	my $again = $s->client('new')->greeted;
-	is($again->get($run)->{status}, 'running', 'by the new one the run is found');
+	is($again->get($run)->{status}, 'running', 'the run is found by the new token');
 
 	$s->write_config(section('bob', 'bob', "rate_per_second = 1\nburst = 30\n"));
 	is($s->reload, 'done', 'a section is removed');
@@ -95,10 +95,10 @@ sub status_of {
 	my @all = map { $bob->request('tools/list') } 1 .. 60;
 	my ($refused) = grep { $_->[0]{error} }
 	    map { [$bob->answer($_), $bob->{last}] } @all;
-	is($refused->[0]{error}{code}, -32010, 'too many requests are refused');
-	is($refused->[1]{status}, 429, 'as HTTP says it');
+	is($refused->[0]{error}{code}, -32010, 'the refusal by rate has the code -32010');
+	is($refused->[1]{status}, 429, 'the refusal by rate has status 429');
 	like($refused->[1]{headers}{'retry-after'}, qr/^[1-9]\d*$/,
-	     'with Retry-After');
+	     'the refusal by rate has Retry-After');
 	is_deeply($bob->call('ping')->{result}, {}, 'pings have a rate of their own');
 	for (['a notification' => POST => '{"jsonrpc":"2.0","method":"notifications/x"}', 202],
 	     ['an answer to nothing' => POST => '{"jsonrpc":"2.0","id":1,"result":{}}', 202],
@@ -115,7 +115,7 @@ sub status_of {
 			last if $r->{status} != $else;
 		}
 		is($r->{status}, 429, "$what has that rate");
-		like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, 'with Retry-After, too');
+		like($r->{headers}{'retry-after'}, qr/^[1-9]\d*$/, "the refusal of $what has Retry-After");
 	}
 
 	$s->stop(undef, 'QUIT'); # with that run
@@ -199,15 +199,15 @@ EOT
 
 	refused($alice->run('other'), 'TEMPLATE_NOT_FOUND', 'templates: what is not listed is not there');
 	is($alice->call('tools/call', {name => 'other'})->{error}{message}, 'Unknown tool "other"; tools/list names them',
-	   '  as a tool, either');
+	   '  templates: a tool that is not listed is unknown');
 	refused($alice->run('near'), 'TRUST_LEVEL_NOT_ALLOWED', 'trust_level: what is for others is refused');
 	like($alice->call('tools/call', {name => 'near'})->{error}{message}, qr/trust level local, and yours is remote/,
-	     '  as a tool, too');
+	     '  trust_level: a tool for local clients is refused');
 
 	is($alice->run_sync(makes => {n => 100})->{status}, 'succeeded', 'artifact_bytes: up to there');
 	limited($alice->run(makes => {n => 1}), 'QUOTA_EXCEEDED', 'artifact_bytes', '  artifact_bytes: a byte more is refused');
 	$s->write_config(section('alice', 'alice', "cpu_seconds_per_hour = 1\n") . section('bob', 'bob'));
-	is($s->reload, 'done', 'that limit is lifted');
+	is($s->reload, 'done', 'the limit artifact_bytes is lifted');
 	is($alice->run_sync(burn => {s => 1.1})->{status}, 'succeeded', 'cpu_seconds_per_hour: a run that began ends');
 	limited($alice->run('echo'), 'QUOTA_EXCEEDED', 'cpu_seconds_per_hour', '  the next does not begin');
 	is_deeply($bob->tool(echo => {a => 2})->{view}, {a => 2}, 'another requestor has a run beside the used CPU time');

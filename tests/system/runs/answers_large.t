@@ -68,20 +68,20 @@ for (@sizes) {
 		is(scalar @links, $parts, '  links to the whole') if !$is_view || $text eq 'all';
 		next if $text eq 'all';
 		like(texts({content => [@{$r->{content}}[1 .. $#{$r->{content}}]]}), qr/beginning alone.*no message.*max_answer_bytes/s, '  the reason is told');
-		like($value->{resultOmitted}, qr/no message.*max_answer_bytes/, '  also to who reads structuredContent alone')
+		like($value->{resultOmitted}, qr/no message.*max_answer_bytes/, "$what: structuredContent says why the result is missing")
 		    if $structured eq 'link';
 		next if $name =~ /again|later|tasks/;
 		my $whole = json_to(read_all($s, $what, map { $_->{uri} } @links));
 		is(length(($is_view ? $whole->{result} : $whole)->{s}), $mib * $MIB, "$what: the links lead to the whole value");
 		my $run = $value->{runId} // $links[0]{uri} =~ s{.*(run_\w+).*}{$1}r;
 		$whole = json_to(read_on($s, $what, "paddock://runs/$run/result?offset=0"));
-		is(length $whole->{s}, $mib * $MIB, '  as does each part to the next');
+		is(length $whole->{s}, $mib * $MIB, "$what: each part leads to the next");
 		my $a = $s->call('resources/read', {uri => "paddock://runs/$run/result"});
 		within($a->{raw}, '  the whole at once');
 		if ($mib < 2) {
-			is(length($a->{result}{contents}[0]{text}), $mib * $MIB + 8, '  is given where it has room');
+			is(length($a->{result}{contents}[0]{text}), $mib * $MIB + 8, "$what: a whole result that fits is given");
 		} else {
-			like($a->{error}{message}, qr{no message.*max_answer_bytes.*result\?offset=0}, '  is refused, with the way out');
+			like($a->{error}{message}, qr{no message.*max_answer_bytes.*result\?offset=0}, "$what: a whole result that does not fit is refused with a hint");
 		}
 	}
 }

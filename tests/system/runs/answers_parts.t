@@ -50,7 +50,7 @@ $s->init;
 	my $r = $s->tool('plain', {n => 1.25 * $MIB, unit => "\x{e4}"});
 
 	within($r->{raw}, 'a string of 1.25 Mi characters');
-	ok(!exists $r->{structuredContent}, '  has no structuredContent, as ever');
+	ok(!exists $r->{structuredContent}, '  a long string has no structuredContent');
 	is(length json_to(do { my $t = read_all($s, 'parts', map { $_->{uri} } links($r)); utf8::encode($t); $t }), 1.25 * $MIB,
 	   '  parts of a string end where characters do');
 	$r = $s->tool('says', {n => 1.25 * $MIB});
@@ -67,16 +67,16 @@ $s->init;
 	within($r->{raw}, 'a reply with a long structuredContent');
 	is($r->{content}[0]{text}, 'short', '  the text of a reply with a long structuredContent stays');
 	is($r->{structuredContent}{mode}, 'link', '  structuredContent is a handle');
-	is(join('; ', schema_errors($tool{shows}{outputSchema}, $r->{structuredContent})), '', '  that fits the outputSchema');
+	is(join('; ', schema_errors($tool{shows}{outputSchema}, $r->{structuredContent})), '', '  the handle fits the outputSchema');
 	$r = $s->tool('errs', {n => 2.5 * $MIB});
 	within($r->{raw}, 'a long error');
-	ok($r->{isError} && !exists $r->{structuredContent}, '  is an error still');
+	ok($r->{isError} && !exists $r->{structuredContent}, '  a long error has isError');
 	$r = $s->call('tools/call', {name => 'breaks', arguments => {n => 2.5 * $MIB}});
 	same_json($r->{error}, {code => 17, message => 'no'}, 'an error with long data has none');
 	$r = $s->run('steps', {}, mode => 'sync');
 	within($r->{raw}, 'a view with many long steps');
 	like(texts($r), qr/5000 of 5000 steps failed/, '  the text of a view with many steps says how many failed');
-	is(join('; ', schema_errors($tool{run_task_template}{outputSchema}, $r->{structuredContent})), '', '  that fits the outputSchema');
+	is(join('; ', schema_errors($tool{run_task_template}{outputSchema}, $r->{structuredContent})), '', '  the view with long steps fits the outputSchema');
 }
 
 # ---- logs, artifacts ----
@@ -110,7 +110,7 @@ $s->init;
 	my $most = $s->tool('get_runtime_profile')->{view}{limits};
 	ok($most->{maxArtifactInlineBytes} < $MOST / 2 && $most->{maxAnswerBytes} == $MOST, '  the profile tells the longest artifact and answer');
 	my $uri = "paddock://runs/$view->{runId}/artifacts/$art";
-	like($s->call('resources/read', {uri => $uri})->{error}{message}, qr/get_artifact.*\?offset=0/, 'as a resource it is refused, with the way out');
+	like($s->call('resources/read', {uri => $uri})->{error}{message}, qr/get_artifact.*\?offset=0/, 'a long artifact is refused as a resource with a hint');
 	is(length read_on($s, 'an artifact', "$uri?offset=0&limit=300000"), 2 * $MIB, '  ranges of the resource lead to the whole artifact');
 }
 $s->stop;
@@ -141,13 +141,13 @@ $s->stop;
 	within($line, 'a batch of long results');
 	my @all = @{json_to($line)};
 	is(scalar(grep { $_->{result} || $_->{error}{message} =~ /in no batch/ } @all), 4, '  each is there, or an error that says why not');
-	ok((grep { $_->{result} } @all) > 1, '  as long as there is room');
+	ok((grep { $_->{result} } @all) > 1, '  a batch has as many results as fit');
 	$line = $s->exchange(json_of([map { {jsonrpc => '2.0', id => "c$_", method => 'tools/call',
 		params => {name => 'get_artifact', arguments => {artifactId => $art}}} } 0 .. 7]) . "\n");
 	within($line, 'a batch of artifacts');
 	my @refused = grep { $_->{error} } @{json_to($line)};
-	ok(@refused > 0 && @refused < 8, '  those for which there is no room are errors');
-	like($refused[0]{error}{message}, qr/max_answer_bytes.*in no batch/, '  that say why');
+	ok(@refused > 0 && @refused < 8, '  some artifacts of a batch are errors');
+	like($refused[0]{error}{message}, qr/max_answer_bytes.*in no batch/, '  the errors of a batch say why');
 	$s->stop;
 }
 

@@ -50,9 +50,9 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	my ($first) = attempts($v);
 	is($v->{status}, 'running', 'a run whose worker crashed runs again, under its id');
 	is($first->{attempt}, 1, 'the record of a retried run has the first attempt');
-	is($first->{errorCode}, 'WORKER_CRASHED', '... how it ended');
+	is($first->{errorCode}, 'WORKER_CRASHED', 'the record of an attempt has the error code');
 	is($first->{details}{signal}, 'SIGSEGV', 'the record of an attempt has the signal');
-	ok($first->{startedAt} >= $v->{createdAt} && $first->{endedAt} >= $first->{startedAt}, '... from when to when');
+	ok($first->{startedAt} >= $v->{createdAt} && $first->{endedAt} >= $first->{startedAt}, 'the record of an attempt has the times');
 	cmp_ok($first->{maxRssBytes} // 0, '>', 0, 'the record of an attempt has the memory used');
 	is(scalar @{$v->{steps}}, 1, 'the steps of a retried run are those of the present attempt');
 	my $roomy = $s->run_async(roomy => {text => 'x' x 600});
@@ -63,10 +63,10 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	crash($s, $run, 3);
 	$v = $s->ended($run);
 	is($v->{status}, 'failed', 'after as many as the manifest has it fails');
-	is(error_of($v), 'WORKER_CRASHED', 'as the last attempt did');
+	is(error_of($v), 'WORKER_CRASHED', 'a run that failed in each attempt has the last error');
 	same_json([map { $_->{attempt} } attempts($v)], [1, 2], 'the record of a failed run has the attempts before');
 	is(scalar @{$v->{artifacts}}, 1, 'the artifacts of a retried run are those of the last attempt');
-	is($v->{artifacts}[0]{size}, 3, 'with the inputs of the first');
+	is($v->{artifacts}[0]{size}, 3, 'the last attempt has the inputs of the first');
 	same_json($s->get($run), $v, 'what is stored is what was told');
 	same_json([map { $_ + 0 } $s->run_log($run) =~ /notice attempt (\d) of 3 ended/g], [1, 2], 'the log of a retried run says where an attempt ended');
 
@@ -131,11 +131,11 @@ sub error_of { return $_[0]{error}{errorCode} // '' }
 	$s->get_until($_, 'to rest', sub { attempts($_) == 1 }) for @late;
 	same_json($s->tool('get_runtime_profile')->{view}{usage}{queued}, 2, 'what rests is told as waiting');
 	$r = $s->run('late', {}, mode => 'async');
-	refused($r, 'QUEUE_FULL', 'so there are no more of them than may wait');
-	is($r->{view}{details}{limit} // '', 'max_queued_runs', '... by that limit');
+	refused($r, 'QUEUE_FULL', 'a run above max_queued_runs is refused while others rest');
+	is($r->{view}{details}{limit} // '', 'max_queued_runs', 'the refusal names max_queued_runs');
 	$s->tool(cancel_task_run => {runId => $_}) for @late;
 	is($s->ended($_)->{status}, 'canceled', 'one that is cancelled') for @late;
-	same_json($s->tool('get_runtime_profile')->{view}{usage}{queued}, 0, '... leaves its place');
+	same_json($s->tool('get_runtime_profile')->{view}{usage}{queued}, 0, 'a cancelled resting run leaves the queue');
 	$s->stop;
 }
 

@@ -134,7 +134,7 @@ sub invalid {
 		   @{$s->tool(list_task_templates =>
 			      {templateId => 'versioned'})->{view}{templates}}],
 		  [qw(2.0.0 1.4.1-rc.1 1.4.0 1.0.0)],
-		  'by templateId: its versions, newest first');
+		  'list_task_templates by templateId: all versions, newest first');
 	same_json($s->tool(list_task_templates => {templateId => 'nobody'})
 		  ->{view}, {templates => []}, 'an unknown id lists none');
 	invalid($s->tool(list_task_templates => {templateid => 'echo'}),
@@ -143,7 +143,7 @@ sub invalid {
 	invalid($s->tool(list_task_templates => {templateId => 7}),
 		'/templateId', 'type', qr/./, 'a number for an id');
 	is($s->tool(list_task_templates => {templateId => 7})->{view}{recoverHint},
-	   'correct templateId and call again; what would pass: a string', 'with a hint that reads');
+	   'correct templateId and call again; what would pass: a string', 'the hint for a bad templateId says what would pass');
 }
 
 # ---- run_task_template: modes ----
@@ -189,7 +189,7 @@ is($s->run(pages => {urls => [1, 2, 3]})->{view}{result}, 3,
 is($s->run(pages => {urls => [1 .. 4]})->{view}{mode}, 'async',
    'one more makes it async');
 is($s->run(pages => {urls => [1 .. 4]}, mode => 'sync')->{view}{result}, 4,
-   'unless sync is asked for');
+   'sync with a long list is done inline');
 is($s->run(pages => {urls => [1]}, mode => 'async')->{view}{mode}, 'async',
    'async is asked for');
 is($s->run(later => {})->{view}{mode}, 'async',
@@ -205,11 +205,11 @@ is($s->run(nap => {ms => 400})->{view}{result}, 'rested',
 	my $v = $r->{view};
 
 	answer_ok($r, 'auto: what takes longer than inline_wait_ms');
-	is($v->{mode}, 'async', 'is answered by a handle');
+	is($v->{mode}, 'async', 'auto: a slow run is answered by a handle');
 	is($s->saying($v->{runId}, 'dozing')->{status}, 'running',
 	   'of a run that goes on');
 	my $own = $s->tool('doze', {});
-	is($own->{view}{mode}, 'async', "likewise by the template's own name");
+	is($own->{view}{mode}, 'async', "a template's own tool: a slow run is answered by a handle");
 	$s->tool(cancel_task_run => {runId => $_->{view}{runId}}) for $r, $own;
 	$s->ended($_->{view}{runId}) for $r, $own;
 	$s->stop;
@@ -218,7 +218,7 @@ is($s->run(nap => {ms => 400})->{view}{result}, 'rested',
 	my $r = $s->tool(echo => {a => [1]});
 
 	answer_ok($r, "a template's own tool answers in both ways");
-	same_json($r->{structuredContent}, {a => [1]}, 'with its plain output');
+	same_json($r->{structuredContent}, {a => [1]}, 'a template\'s own tool gives the plain output');
 	is($s->get($r->{_meta}{'paddock/runId'})->{status}, 'succeeded',
 	   'the answer of a template\'s tool has the runId');
 }
@@ -277,7 +277,7 @@ for (@wrong) {
 		'refused: ' . substr $what, 0, 60);
 }
 invalid($s->tool(strict => {count => 'x'}), '/count', 'type', qr/integer/,
-	"by a template's own name, pointers are those of its arguments");
+	"a template's own tool: the pointer is that of the argument");
 is($s->run_sync(echo => {a => "x\0y"})->{result}{a}, "x\0y",
    'inputs may hold a NUL');
 
@@ -305,7 +305,7 @@ for ('3.0.0', '^3', '1.0.1', '^0.9', '1', '>=1.0.0', 'latest', '', '*', '^',
 	}
 	refused($r, 'TEMPLATE_VERSION_UNSUPPORTED', "no version fits '$_'");
 	same_json($r->{view}{details}{available},
-		  [qw(2.0.0 1.4.1-rc.1 1.4.0 1.0.0)], 'those there are');
+		  [qw(2.0.0 1.4.1-rc.1 1.4.0 1.0.0)], "no version fits '$_': the details list the versions");
 }
 is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
    'the tool is the newest version');
@@ -324,13 +324,13 @@ is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
 	same_json($e->{details}, {runId => $r->{view}{runId},
 		  templateCode => 'NO_LUCK', templateDetails => {n => 7}},
 		  'the details of a failed run');
-	ok(length $e->{recoverHint}, 'with a hint');
+	ok(length $e->{recoverHint}, 'the error of a failed run has a hint');
 	same_json($s->get_less_node($r->{view}{runId}), $r->{view},
 		  'get_task_run says the same');
 	ok(succeeded($s->tool(get_task_run => {runId => $r->{view}{runId}})),
 	   'get_task_run of a failed run is no error');
 	refused(my $own = $s->tool(fails => {}), 'EXECUTION_ERROR',
-		"by the template's own name: an error without structuredContent");
+		"a template's own tool: an error without structuredContent");
 	is($s->get($own->{view}{details}{runId})->{status}, 'failed',
 	   'naming the run');
 }
@@ -371,8 +371,8 @@ is($s->tool('versioned', {})->{content}[0]{text}, '"2.0.0"',
 	my $d = $r->{view}{error}{details};
 
 	is($r->{view}{error}{errorCode}, 'RUN_TIMEOUT', 'options.timeoutMs');
-	ok($r->{isError}, 'is an error');
-	is($d->{allowed}, 30, 'that names the limit');
+	ok($r->{isError}, 'RUN_TIMEOUT is an error');
+	is($d->{allowed}, 30, 'RUN_TIMEOUT names the limit');
 	ok($d->{unit} eq 'ms' && length $d->{whoCanRaise}, 'RUN_TIMEOUT says who can raise the limit');
 	cmp_ok($s->run_sync('deadline')->{result}, '<=', 50000,
 	       "without it, the template's own limit holds");
@@ -403,11 +403,11 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	$v = $s->run(echo => {n => 1}, mode => 'async',
 		     idempotencyKey => 'k1')->{view};
 	ok($v->{deduplicated} && $v->{runId} eq $first->{runId},
-	   'also when it has ended');
+	   'an ended run is found by the key');
 	my $r = $s->run(echo => {n => 1}, mode => 'sync', idempotencyKey => 'k1');
 	answer_ok($r, 'sync as well');
 	ok($r->{view}{deduplicated} && $r->{view}{runId} eq $first->{runId} &&
-	   $r->{view}{result}{n} == 1, 'with its result');
+	   $r->{view}{result}{n} == 1, 'a sync call with a used key has the result');
 	invalid($s->run(echo => {n => 2}, mode => 'async',
 			idempotencyKey => 'k1'), '/options/idempotencyKey',
 		'.*', qr/other inputs/, 'other inputs under that key');
@@ -431,7 +431,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 				   idempotencyKey => 'twin') } 1 .. 5;
 	@got = map { $s->result($_)->{view} } @twins;
 	is(scalar(keys %{{map { $_->{runId} => 1 } @got}}), 1,
-	   'likewise five async ones');
+	   'five async calls with one key make one run');
 	is(scalar(grep { $_->{deduplicated} } @got), 4, 'of which one is the first');
 
 	my $failed = $s->run(fails => {}, mode => 'sync', idempotencyKey => 'f');
@@ -467,14 +467,14 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 			   {offset => 9_007_199_254_740_991})->{view},
 		  {runs => [], total => 25}, 'far beyond');
 	my $failed = $t->tool(list_task_runs => {status => 'failed', limit => 3});
-	is($failed->{view}{total}, 5, 'by status, total counts all that match');
+	is($failed->{view}{total}, 5, 'the list by status has the right total');
 	is(scalar(grep { $_->{templateId} eq 'fails' }
 		  @{$failed->{view}{runs}}), 3, 'the list by status has the asked number of failed runs');
 	is($t->tool(list_task_runs => {templateId => 'echo'})->{view}{total}, 20,
-	   'by template');
+	   'the list by template has the right total');
 	is($t->tool(list_task_runs => {templateId => 'echo',
 				       status => 'failed'})->{view}{total}, 0,
-	   'by both');
+	   'the list by template and status has the right total');
 	is($t->tool(list_task_runs => {templateId => 'nobody'})->{view}{total},
 	   0, 'of an unknown template there are none');
 	for ([{limit => 0}, 'limit', 'minimum', qr/1/],
@@ -542,10 +542,10 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	answer_ok($r, 'get_artifact answers in both ways');
 	$r = $get->($a[0]{artifactId});
 	is_deeply([map { $_->{type} } @{$r->{content}}], [qw(text text)], 'a text is given as what it is');
-	is($r->{content}[1]{text}, $cjk, '... whole');
+	is($r->{content}[1]{text}, $cjk, 'a short text comes whole');
 	my %known = %{$r->{view}};
 	delete $known{data};
-	same_json(Paddock::json_to_text($r->{content}[0]{text}), \%known, '... behind what is known of it, and its bytes are no text once more');
+	same_json(Paddock::json_to_text($r->{content}[0]{text}), \%known, 'the first block of get_artifact is the view without the bytes');
 	same_json([sort keys %{$r->{view}}], [qw(artifactId bytesReturned complete
 		  data mimeType name offset sha256 size)], 'the members of get_artifact\'s view');
 	ok(decode_base64($r->{view}{data}) eq $cjk_bytes, 'Chinese comes whole');
@@ -607,7 +607,7 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	my ($hard) = $s->run_sync(files => {files => [{name => 'hard', type => 'text/plain', unit => '中', times => 87_391}]})->{artifacts}[0]{artifactId};
 	my $piece = $get->($hard);
 	is($piece->{view}{bytesReturned}, 262143, 'a piece of a text ends with a character');
-	is(length($piece->{content}[1]{text} // ''), 87_381, '... so that it is given as text');
+	is(length($piece->{content}[1]{text} // ''), 87_381, 'a piece of a text is given as text');
 	is($get->($hard, offset => 262143)->{content}[1]{text}, '中' x 10, 'the next piece of a text begins with a character');
 }
 {
@@ -637,8 +637,8 @@ for ([1_800_000, 1_800_000], [999_999_999_999, 7_200_000]) {
 	is($s->get($queued)->{status}, 'queued', 'a run waits for its turn');
 	answer_ok($r = $cancel->($queued), 'a queued run is cancelled');
 	same_json($r->{view}, {cancelRequested => true, currentStatus => 'canceled'},
-		  'at once');
-	is($s->get($queued)->{error}{errorCode}, 'RUN_CANCELED', 'as its error says');
+		  'a queued run is canceled at once');
+	is($s->get($queued)->{error}{errorCode}, 'RUN_CANCELED', 'the error of a cancelled run is RUN_CANCELED');
 	answer_ok($r = $cancel->($queued), 'cancelled again');
 	ok(!$r->{view}{cancelRequested} && $r->{view}{currentStatus} eq 'canceled' &&
 	   length $r->{view}{reason}, 'a second cancel of a run is no error');

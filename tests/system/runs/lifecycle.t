@@ -184,7 +184,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	$v = $s->run_sync('stepwise', {}, meta => {progressToken => 's'});
 	my @notes = $s->progress_of('s');
 	is($notes[-1]{params}{progress}, 4, 'without run.progress, steps count');
-	is($notes[-1]{params}{total}, 4, 'as far as they are declared');
+	is($notes[-1]{params}{total}, 4, 'the total is the number of declared steps');
 	$s->stop;
 }
 
@@ -232,7 +232,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	$id = $s->ask('echo', {});
 	$s->result($id);
 	$s->notify('notifications/cancelled', {requestId => $id});
-	same_json($s->call('ping')->{result}, {}, 'too late is no trouble');
+	same_json($s->call('ping')->{result}, {}, 'a late notifications/cancelled does no harm');
 
 	my @ids = map { $s->ask_run('doze', {}, mode => 'sync') } 1 .. 4;
 	$s->notify('notifications/cancelled', {requestId => $_}) for reverse @ids;
@@ -240,7 +240,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 		$s->tool('list_task_runs', {status => 'canceled'})->{view}{total} == 8;
 	});
 	is($s->tool('list_task_runs', {status => 'canceled'})->{view}{total}, 8,
-	   'also those that were queued');
+	   'queued runs are canceled');
 	is(scalar(grep { exists $s->{answers}{$_} } @ids), 0, 'without answers');
 	$s->stop;
 }
@@ -253,7 +253,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	my @runs = map { $s->run_async(echo => {n => $_}) } 1 .. 20;
 	refused($s->run('echo'), 'QUEUE_FULL', 'the queue has an end');
 	is($s->tool('list_task_runs', {status => 'queued', limit => 1})->{view}{total},
-	   20, 'as long as the configuration says');
+	   20, 'as many runs wait as max_queued_runs');
 	$s->tool(cancel_task_run => {runId => $first});
 	is(scalar(grep { $s->ended($_)->{status} eq 'succeeded' } @runs), 20,
 	   'all get their turn');
@@ -349,7 +349,7 @@ for my $revision ('2024-11-05', '2025-11-25') {
 	$s->tool(cancel_task_run => {runId => $ended});
 	push @pids, $s->worker_pid($_) for @runs[0 .. 3];
 	$s->stop('the end of stdin ends the server and all workers');
-	is(scalar(grep { alive($_) } @pids), 0, 'also those that loop');
+	is(scalar(grep { alive($_) } @pids), 0, 'looping workers end with the server');
 
 	$t = Paddock->new(root => $s->{root});
 	$t->init;

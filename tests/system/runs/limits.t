@@ -69,9 +69,9 @@ sub met {
 	   'failed ' . ($limit eq 'timeout' ? 'RUN_TIMEOUT' : 'RESOURCE_LIMIT'),
 	   "$v->{templateId} meets its limit") or diag(json_of($v));
 	is($d->{limit}, $limit, "$v->{templateId}: the error names the limit");
-	is($d->{allowed}, $allowed, '  with what is allowed');
+	is($d->{allowed}, $allowed, "$v->{templateId}: the error says how much is allowed");
 	is($d->{unit}, $unit, '  in a unit');
-	cmp_ok($d->{used} // -1, '>=', $allowed, '  with what was used');
+	cmp_ok($d->{used} // -1, '>=', $allowed, "$v->{templateId}: the error says how much was used");
 	like($d->{whoCanRaise}, $who, "$v->{templateId}: the error says who can raise the limit");
 }
 
@@ -130,7 +130,7 @@ met($s->run_sync(late => {}, timeoutMs => 100), 'timeout', 100, 'ms',
 	my $v = $s->run_sync('memory');
 
 	met($v, 'memory', 8 << 20, 'bytes', $author);
-	cmp_ok($v->{error}{details}{used}, '>', 8 << 20, '  by what it asked for');
+	cmp_ok($v->{error}{details}{used}, '>', 8 << 20, '  the error says how much memory was wanted');
 }
 met($s->run_sync('output'), 'output_bytes', 1000, 'bytes', $author);
 met($s->run_sync('one'), 'artifacts', 1, 'artifacts', $author);
@@ -144,7 +144,7 @@ met($s->run_sync('bytes'), 'artifact_bytes', 1000, 'bytes', $author);
 	cmp_ok(length $log, '<', 1600, 'a log that is too long is cut');
 	like($log, qr/notice this log has its 1000 bytes.*who can raise that is the template's author: limits\.maxLoggedBytes/,
 	     'the end of a cut log says who can raise the limit');
-	is($v->{limitsMet}[0]{limit}, 'logged_bytes', 'as the run does');
+	is($v->{limitsMet}[0]{limit}, 'logged_bytes', 'limitsMet of the run has the log');
 	cmp_ok($v->{limitsMet}[0]{used}, '>', 1000, 'limitsMet says how much the log wanted');
 	cmp_ok($m->{messages}, '>=', 101, 'the messages of a run are counted');
 	is($m->{cpuMs} - $m->{cpuUserMs} - $m->{cpuSystemMs} <= 1, 1, 'CPU time, by kind');
@@ -177,8 +177,8 @@ SKIP: {
 	met($s->run_sync('p_all_files'), 'files', 40, 'files', $author);
 	met($s->run_sync('p_artifacts'), 'artifacts', 1, 'artifacts', $author);
 	met($s->run_sync('p_artifact_bytes'), 'artifact_bytes', 10, 'bytes', $author);
-	cmp_ok($s->run_sync('p_open')->{result}, '<=', 32, 'so many open files');
-	cmp_ok($s->run_sync('p_files')->{result}, '<=', 40, 'so many files');
+	cmp_ok($s->run_sync('p_open')->{result}, '<=', 32, 'open files of a program are bounded');
+	cmp_ok($s->run_sync('p_files')->{result}, '<=', 40, 'files of a program are bounded');
 	my $v = $s->run_sync('p_talks');
 	is($v->{status}, 'succeeded', 'a program that says too much is not killed, either')
 	    or diag(json_of($v));
@@ -192,7 +192,7 @@ SKIP: {
 		    unless $held;
 		my $few = $s->run_sync('p_processes');
 
-		cmp_ok($few->{result}, '<=', 8, 'so many processes, no more');
+		cmp_ok($few->{result}, '<=', 8, 'processes of a program are bounded');
 		same_json($few->{limitsMet},
 			  [{limit => 'processes', used => 9, allowed => 8, unit => 'processes',
 			    whoCanRaise => "the template's author: limits.maxProcesses, up to " .

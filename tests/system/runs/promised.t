@@ -64,7 +64,7 @@ SKIP: {
 	my $other = $s->call('tools/list');
 	ok(!exists $s->{answers}{json_of($id)}, 'a task is not said to be cancelled while nothing can be written');
 	$release->();
-	is($s->answer($id)->{result}{status}, 'cancelled', 'until that is written');
+	is($s->answer($id)->{result}{status}, 'cancelled', 'a task is said to be cancelled when the store can be written');
 	$s->kill9;
 	strays_gone();
 	my $t = Paddock->new(templates => \%templates, root => $s->{root})->greeted;

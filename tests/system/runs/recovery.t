@@ -130,7 +130,7 @@ sub all_runs {
 	($total) = all_runs($s);
 	is($total, $s->tool(list_task_runs => {status => 'succeeded'})->{view}{total} +
 	   $s->tool(list_task_runs => {status => 'failed'})->{view}{total},
-	   'also those that nobody was told of');
+	   'unacknowledged runs have ended');
 	cmp_ok($how{succeeded} // 0, '>', 0, 'some were done after all: ' . json_of(\%how));
 	$s->stop;
 }
@@ -154,10 +154,10 @@ sub all_runs {
 	is($lost->{expiresAt} - $lost->{updatedAt}, 30 * 86_400_000, 'an interrupted run is kept as long as any run');
 	my @v = map { $t->ended($_) } @queued;
 	is(scalar(grep { $_->{status} eq 'succeeded' } @v), 10, 'what was queued is run');
-	same_json([map { $_->{result} } @v], [1 .. 10], 'with its inputs');
+	same_json([map { $_->{result} } @v], [1 .. 10], 'queued runs keep the inputs');
 	same_json([$t->log_text =~ /run=(run_\w+) event=start /g], \@queued,
 		  'in its order');
-	is($v[3]{expiresAt} - $v[3]{updatedAt}, 5_000_000, 'with its options');
+	is($v[3]{expiresAt} - $v[3]{updatedAt}, 5_000_000, 'a queued run keeps the options');
 	is($t->run(nap => {ms => 1, n => 4}, mode => 'async',
 		   idempotencyKey => 'q4')->{view}{runId}, $queued[3],
 	   'a queued run keeps the idempotency key');
@@ -261,7 +261,7 @@ sub all_unavailable {
 	chmod 0700, "$root/state";
 	ok(until_true('it to be mended', sub {
 		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
-	   'once that is mended, runs are run');
+	   'runs succeed when the state folder is mended');
 	my $on = $s->run_async('doze');
 	$s->saying($on, 'dozing');
 	$s->kill9;
@@ -346,7 +346,7 @@ SKIP: {
 	unlink "$inside/filler" or die "$inside/filler: $!\n";
 	ok(until_true('space to be noticed', sub {
 		succeeded($s->run(nap => {ms => 1, n => 3}, mode => 'sync')) }),
-	   'with space again, runs are run');
+	   'runs succeed when the disk has space again');
 	is($s->ended($on)->{status}, 'canceled',
 	   'what ended meanwhile has been recorded');
 	is(scalar(grep { $s->ended($_)->{status} eq 'succeeded' } @done), scalar @done,

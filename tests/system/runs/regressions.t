@@ -45,7 +45,7 @@ sub cancel_of {
 
 		ok($again->{view}{deduplicated},
 		   'a deep result is given again for the same key: ' . (60 + $more));
-		is($again->{view}{status}, $first->{view}{status}, 'as it was');
+		is($again->{view}{status}, $first->{view}{status}, "a deep result of the same key has the same status: @{[60 + $more]}");
 	}
 	$s->stop;
 }

@@ -50,10 +50,10 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 
 	answer_ok($r, 'retry_task_run answers as run_task_template does');
 	is($v->{status}, 'succeeded', 'a retried run succeeds');
-	same_json($v->{result}, {n => 1, text => "a\x{e4}", list => [1, {x => null}]}, 'with the same inputs');
+	same_json($v->{result}, {n => 1, text => "a\x{e4}", list => [1, {x => null}]}, 'a retried run has the same inputs');
 	isnt($v->{runId}, $first, 'a retried run has an id of its own');
 	is($v->{retriedFrom}, $first, 'a retried run\'s view has retriedFrom');
-	same_json($ada->get($v->{runId}), $v, 'as get_task_run does');
+	same_json($ada->get($v->{runId}), $v, 'get_task_run of a retried run has the same view');
 	ok(!exists $ada->get($first)->{retriedFrom}, 'the first is what it was');
 	my %listed = map { $_->{runId} => $_->{retriedFrom} } @{$ada->tool(list_task_runs => {})->{view}{runs}};
 	is($listed{$v->{runId}}, $first, 'list_task_runs has retriedFrom');
@@ -77,7 +77,7 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	same_json($v->{result}, {files => {a => 1, 'b/c' => {text => 'new'}, d => null}, more => {e => {f => 2}}, list => [1], n => 3},
 		  'members of objects are given anew, the others stay');
 	$v = again($ada, $deep, inputs => {files => {z => 1}}, members => {'/files/y' => 2})->{view};
-	same_json($v->{result}{files}, {z => 1, y => 2}, '... after whole inputs');
+	same_json($v->{result}{files}, {z => 1, y => 2}, 'members are given after whole inputs');
 	for my $pointer ('files/a', '', '/list/0', '/n/x', '/files/a/b', '/x' x 17) {
 		my $bad = again($ada, $deep, members => {$pointer => 1});
 		refused($bad, 'INVALID_PARAMETER', "\"$pointer\" leads through no objects");
@@ -127,11 +127,11 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 
 	refused($r, 'INVALID_PARAMETER', 'without its secrets a run is not tried again');
 	like($r->{view}{error}, qr/are secret, so they were not kept; give these again: (?:password, hidden|hidden, password)/, 'the refusal names the secret inputs');
-	same_json([sort @{$r->{view}{details}{missing}}], ['hidden', 'password'], 'also for programs');
+	same_json([sort @{$r->{view}{details}{missing}}], ['hidden', 'password'], 'the details list the secret inputs');
 	refused(again($ada, $first, inputs => {password => 'x' x 5}), 'INVALID_PARAMETER', 'each has to be given');
-	refused(again($ada, $first, inputs => {password => 'x'}, members => {'/hidden/deep' => 'x'}), 'INVALID_PARAMETER', '... as a whole, where a part was secret');
+	refused(again($ada, $first, inputs => {password => 'x'}, members => {'/hidden/deep' => 'x'}), 'INVALID_PARAMETER', 'a partly secret input has to be given as a whole');
 	my $again = again($ada, $first, inputs => {password => 'x' x 5, hidden => {}});
-	same_json($again->{view}{result}, {user => 'ada', letters => 5, hidden => true}, 'then the others are as they were');
+	same_json($again->{view}{result}, {user => 'ada', letters => 5, hidden => true}, 'inputs that are no secret are kept');
 	is(row($first, 'inputs'), '{"user":"ada"}', 'the store has what is no secret');
 	$ada->run_sync('echo') for 1 .. 3;
 	my @found = grep { (read_file($_) // '') =~ /tops3cret|deepsecret/ } glob("$s->{root}/state/*"), $audit, $s->{log};
@@ -145,7 +145,7 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	refused($r, 'INVALID_PARAMETER', 'longer ones are not');
 	like($r->{view}{error}, qr/they have 100012 bytes, and as many as 100000 are kept \(who can raise that is the operator: keep_inputs_bytes in \[limits\]\)/,
 	     'the refusal says how long the inputs were');
-	is($r->{view}{details}{allowed}, 100_000, 'also for programs');
+	is($r->{view}{details}{allowed}, 100_000, 'the details have the bound of kept inputs');
 	is(row($more, 'inputs'), 'None', 'the store has none of them');
 	same_json(again($ada, $more, inputs => {n => 5})->{view}{result}, {n => 5}, 'whoever gives them again is served');
 	is(row($large, 'bytes') > 99_000, 1, 'what is kept counts');
@@ -160,13 +160,13 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	my $got = $ada->get($first);
 
 	same_json($got->{result}, {text => 'bytes', n => 1}, 'a run that is given an artifact') or diag(json_of([$source, $got]), $s->log_text);
-	same_json(again($ada, $first, inputs => {n => 2})->{view}{result}, {text => 'bytes', n => 2}, 'is given it again');
+	same_json(again($ada, $first, inputs => {n => 2})->{view}{result}, {text => 'bytes', n => 2}, 'a retried run gets the artifact again');
 	is(json_to(row($first, 'inputs'))->{file}{'$artifact'}, $source->{artifacts}[0]{artifactId}, 'what is kept is its id');
 	$ada->call('paddock/deleteRuns', {runIds => [$source->{runId}]});
 	my $r = again($ada, $first);
 	refused($r, 'ARTIFACT_NOT_FOUND', 'while it is there');
 	like($r->{view}{error}, qr{which /inputs/file names}, 'the refusal names the input with the deleted artifact');
-	same_json(again($ada, $first, inputs => {file => {text => 'anew'}})->{view}{result}, {text => 'anew', n => 1}, 'so that another can be given');
+	same_json(again($ada, $first, inputs => {file => {text => 'anew'}})->{view}{result}, {text => 'anew', n => 1}, 'another file can be given for a deleted artifact');
 }
 
 # ---- MCP 2026-07-28, and tasks ----
@@ -175,7 +175,7 @@ print(sqlite3.connect(sys.argv[1]).execute("SELECT %s FROM runs WHERE id = ?" % 
 	my $first = given($ada, 'echo', {n => 7});
 	my $v = modern_again($first)->{result}{structuredContent};
 	is($v->{retriedFrom}, $first, 'MCP 2026-07-28: the same');
-	same_json($v->{result}, {n => 7}, '... with its inputs');
+	same_json($v->{result}, {n => 7}, 'MCP 2026-07-28: a retried run has the inputs');
 	like(json_of(modern_again('run_' . 'a' x 26)), qr/RUN_NOT_FOUND/, 'MCP 2026-07-28: an unknown run cannot be tried again');
 
 	my $task = start_task($ada, 'retry_task_run', {runId => $first}, task => {ttl => 60_000});
@@ -239,7 +239,7 @@ $s->stop;
 	is($u->get($doze)->{error}{errorCode}, 'RUN_INTERRUPTED', 'what ran was interrupted');
 	like($u->get($doze)->{error}{recoverHint}, qr/retry_task_run/, 'the hint of an interrupted run names retry_task_run');
 	my $handle = again($u, $doze, options => {mode => 'async'})->{view}{runId};
-	is($u->saying($handle, 'dozing')->{retriedFrom}, $doze, 'with its inputs');
+	is($u->saying($handle, 'dozing')->{retriedFrom}, $doze, 'a retried interrupted run has the inputs');
 	is($u->get($lost)->{error}{errorCode}, 'RUN_INTERRUPTED', 'what waited with a secret is not run without it');
 	$u->tool(cancel_task_run => {runId => $handle});
 	$u->ended($handle);

@@ -69,7 +69,7 @@ sub jobs {
 	   'a run whose output waits to be checked goes on');
 	$s->tool(cancel_task_run => {runId => $run});
 	$s->notify('notifications/cancelled', {requestId => $_}) for @ids;
-	is($s->ended($run)->{status}, 'canceled', '  until it is cancelled');
+	is($s->ended($run)->{status}, 'canceled', '  the run of two calls with one key can be cancelled');
 	my $end = $s->ended($s->run_async('gives', {v => $deep}));
 
 	is($end->{error}{errorCode}, 'RESOURCE_LIMIT',
@@ -139,7 +139,7 @@ sub jobs {
 	} while ($r->{errorCode} eq 'RESOURCE_LIMIT' && ++$n < 1000);
 	is($r->{errorCode}, 'QUOTA_EXCEEDED',
 	   'checks have CPU time of their requestor, until it has none left');
-	is($r->{details}{limit}, 'cpu_seconds_per_hour', '  by that limit');
+	is($r->{details}{limit}, 'cpu_seconds_per_hour', '  the refusal for costly checks names cpu_seconds_per_hour');
 	cmp_ok($n, '>', 0, '  not at once');
 	$c->hang_up;
 	$s->stop;

@@ -167,7 +167,7 @@ sub artifacts_by {
 	fault($s);
 	my $v = $c->ended($id);
 	is($v->{status}, 'succeeded', "$way: the run succeeds without a restart");
-	is(scalar @{$v->{artifacts}}, 1, '  with its artifact');
+	is(scalar @{$v->{artifacts}}, 1, "$way: the run has the artifact");
 	ok(!exists $v->{missingArtifacts}, "$way: no artifact of the run is missing");
 	for (@which) {
 		$v = $c->run_sync($_);
@@ -216,7 +216,7 @@ sub rows_by {
 		my $waits = $c->request('tools/call', {name => 'get_task_run', arguments => {runId => $task, waitMs => 45000}});
 		fault($s, $f->{line});
 		unrecorded($c->run(echo => {n => 2}, mode => 'sync'), $re, "$name: a run is refused");
-		unrecorded($c->run(echo => {n => 3}, mode => 'async'), $re, '  so is one that would be promised');
+		unrecorded($c->run(echo => {n => 3}, mode => 'async'), $re, "$name: a promised run is refused");
 		unrecorded($c->run(echo => {n => 4}, mode => 'sync', idempotencyKey => "$key 4"), $re, "$name: a run with a key is refused");
 		unrecorded($c->tool(echo => {n => 5}), $re, "$name: a template's own tool is refused");
 		if ($s->{socket}) {
@@ -233,7 +233,7 @@ sub rows_by {
 		like(($c->answer($result) // {})->{error}{message}, qr/the task has ended, but its outcome cannot be recorded: .*$re/, '  who waits for an end hears that it cannot be recorded');
 		like(json_of($c->answer($waits) // {}), qr/STORE_UNAVAILABLE.*the run ended, but its outcome cannot be recorded/, "$name: get_task_run with waitMs hears that the end cannot be recorded");
 		$c->tool(cancel_task_run => {runId => $going});
-		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, '  with when to try again');
+		is($c->run(echo => {n => 5}, mode => 'async')->{view}{details}{retryAfterMs}, 1000, "$name: the refusal says when to try again");
 		if ($f->{reads}) {
 			is($c->get($going)->{status}, 'running', '  an end that is not recorded is not told');
 			is($c->tool(get_artifact => {artifactId => $kept->{result}})->{view}{complete}, true,
@@ -245,7 +245,7 @@ sub rows_by {
 		is($again->()->{view}{runId}, $once->{runId}, "$name: a run is found again by the key") if $f->{reads};
 		fault($s);
 		ok(until_true('the key', sub { ($again->()->{view}{runId} // '') eq $once->{runId} }), '  what was told stays');
-		is($c->ended($going)->{status}, 'canceled', '  with room again the end is recorded');
+		is($c->ended($going)->{status}, 'canceled', "$name: the end is recorded when the store has room");
 		$c->tool(cancel_task_run => {runId => $last});
 		is($c->ended($last)->{status}, 'canceled', "$name: the recorded end is told");
 		my $r = $c->run(echo => {n => 6}, mode => 'sync');
@@ -422,10 +422,10 @@ sub logs {
 		is($warning->(), "its log cannot be written: $why", "$call gives $errno for both logs: readyz warns");
 		fault($s, "$call $E{$errno} /the.audit\n");
 		$v = $c->run_sync(echo => {n => 2});
-		is($warning->(), "its audit log cannot be written: $why", '  also of the audit log alone');
+		is($warning->(), "its audit log cannot be written: $why", "$call gives $errno for the audit log alone: readyz warns");
 		fault($s);
 		$v = $c->run_sync(echo => {n => 3});
-		is($warning->(), undef, '  with room again it does no more');
+		is($warning->(), undef, "$call gives $errno for the audit log alone: the warning ends");
 		$c->run_sync(echo => {n => 4});
 		my @lines = split /\n/, read_file($log);
 		my @whole = grep { /^ts=\S+ level=\w+ part=\S+ / } @lines;
@@ -489,7 +489,7 @@ sub saved {
 	said($r, 125, qr{to/bad/1: No space left on device\n.*to/bad2: No space left on device\n.*2 of its 4 artifacts were not written\n.*paddock artifact get run_}s,
 	     'of those that do not fit into a full folder each is told of');
 	same_json([files_below($to)], [qw(a c)], '  artifacts that fit are whole, and no other file is there');
-	is($r->{out}, "1\n", '  with the result');
+	is($r->{out}, "1\n", '  the result is printed though artifacts were not written');
 	for (['open', 30, 'one', 'Read-only file system', '/one'], ['mkdir', 28, 'bad', 'No space left on device', ''],
 	     ['write', 5, '/bad/', 'Input/output error', '/one']) {
 		my ($call, $errno, $part, $why, $path) = @$_;
@@ -500,7 +500,7 @@ sub saved {
 	}
 	write_file("$box/faults.cli", "write 28 /got\n");
 	$r = $cli->run_private(['artifact', 'get', $run, 'd/one', '-o', 'got'], @fault);
-	said($r, 125, qr/^paddock: got: No space left on device\n/, 'so does artifact get -o FILE');
+	said($r, 125, qr/^paddock: got: No space left on device\n/, 'artifact get -o FILE fails on a full disk');
 	ok(!-e "$cli->{here}/got", "artifact get -o FILE leaves no part of the artifact");
 	write_file("$cli->{here}/got", 'before');
 	$r = $cli->run_private(['artifact', 'get', $run, 'd/one', '-o', 'got'], @fault);
@@ -518,7 +518,7 @@ sub full_stdout {
 	my $r = $cli->run_private(['run', 'echo', '--json']);
 	my ($id) = $r->{out} =~ /(run_\w+)/;
 	said($run->(['logs', $id]), 0, qr/\A[^\n]*has logged nothing\n\z/, 'a full stdout is no fault of a command that prints nothing');
-	said($run->(['run', 'caught', '--json']), 125, qr/stdout/, 'with artifacts, too');
+	said($run->(['run', 'caught', '--json']), 125, qr/stdout/, 'a full stdout is told for a run with questions');
 	$r = $cli->run_private(['run', 'lua', '-o', 'kept', '--json']);
 	my ($art) = $r->{out} =~ /(art_\w+)/;
 	said($run->(['artifact', 'cat', $art]), 125, qr/^paddock: stdout: No space left on device/, 'artifact cat says why');

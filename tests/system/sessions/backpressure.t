@@ -38,7 +38,7 @@ sub server { return Paddock->new(templates => \%templates, @_) }
 	   "MCP 18: all $n who wait for a large result get it");
 	$s->{deaf} = 0;
 	my $peak = peak_kb($s->{pid});
-	cmp_ok($peak, '<', 250_000 * $ROOM, "  as they read it: at most ${peak} kB were held");
+	cmp_ok($peak, '<', 250_000 * $ROOM, "  answers were made as the client read: at most ${peak} kB were held");
 	$s->stop;
 }
 

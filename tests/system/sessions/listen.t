@@ -98,7 +98,7 @@ for (['params.notifications', undef], [ 'params.notifications', [] ],
 	my $e = $p->answer(listen_to($p, $filter, undef, %caps))->{error};
 
 	is($e->{code}, -32602, 'MCP26 7: what cannot be meant is refused: ' . json_of($filter) =~ s/(.{60}).*/$1/r);
-	like($e->{message}, qr/\Q$name/, 'by its name');
+	like($e->{message}, qr/\Q$name/, 'MCP26 7: the refusal names the bad filter');
 }
 is($p->call('subscriptions/listen', { notifications => {} })->{error}{code}, -32601,
    'MCP26 7: revisions before have no such method');
@@ -165,7 +165,7 @@ listening($p, {}, "many$_") for 1 .. 32;
 my $e = $p->answer(listen_to($p, {}, 'one more'))->{error};
 is($e->{code}, 429, 'MCP26 7: so many may listen at the same time, and no more');
 same_json([ @{ $e->{data} }{qw(errorCode limit used allowed)} ], [ 'QUOTA_EXCEEDED', 'max_listen_streams', 32, 32 ],
-	  'with what is used and allowed');
+	  'MCP26 7: the refusal has the limit of streams');
 like($e->{data}{whoCanRaise}, qr/max_listen_streams in \[limits\]/, 'MCP26 7: the refusal says who can raise the limit of streams');
 cancel($p, 'many1');
 same_json(acknowledged($p, listen_to($p, {}, 'one more')), {}, 'one less, and there is room');

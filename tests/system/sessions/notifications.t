@@ -113,7 +113,7 @@ my $quiet = $p->run_async('quiet');
 $p->saying($quiet, 'held');
 subscribe("paddock://runs/$quiet");
 same_json(unsubscribe("paddock://runs/$quiet")->{result}, {}, 'a subscription is ended');
-same_json(unsubscribe("paddock://runs/$quiet")->{result}, {}, 'as often as one likes');
+same_json(unsubscribe("paddock://runs/$quiet")->{result}, {}, 'a subscription may be ended twice');
 updated($p);
 $p->tool(cancel_task_run => { runId => $quiet });
 $p->ended($quiet);

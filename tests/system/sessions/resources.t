@@ -33,7 +33,7 @@ my $ids  = $made->{structuredContent};
 my $log  = reads("paddock://runs/$run/log")->{result}{contents}[0];
 
 like($log->{text}, qr/ info made\n\z/, 'a log is read');
-is($log->{mimeType}, 'text/plain', 'as text');
+is($log->{mimeType}, 'text/plain', 'a log is read as text/plain');
 my $text = reads("paddock://runs/$run/artifacts/$ids->{text}")->{result}{contents}[0];
 is($text->{text}, "caf\x{e9}\n", 'an artifact that is text comes as text');
 my $bytes = reads("paddock://runs/$run/artifacts/$ids->{bytes}")->{result}{contents}[0];
@@ -52,8 +52,8 @@ my $drawn = $shown->tool('draws');
 my %uri = map { $_->{name} => $_->{uri} } grep { $_->{type} eq 'resource_link' } @{$drawn->{content}};
 my $got = $shown->tool(get_artifact => {artifactId => $uri{'a.png'}});
 is_deeply([map { $_->{type} } @{$got->{content}}], [qw(text image)], 'get_artifact shows a picture, which the uri of its link names');
-ok(decode_base64($got->{content}[1]{data}) eq $png, '... whole');
-is($got->{content}[1]{mimeType}, 'image/png', '... with its type');
+ok(decode_base64($got->{content}[1]{data}) eq $png, 'get_artifact shows the whole picture');
+is($got->{content}[1]{mimeType}, 'image/png', 'get_artifact shows the type of the picture');
 unlike($got->{content}[0]{text}, qr/"data"/, 'the bytes of a picture are no text beside the picture');
 is_deeply([map { $_->{type} } @{$shown->tool(get_artifact => {artifactId => $drawn->{structuredContent}{fake}})->{content}}], ['text'],
 	  'what is only called a picture is none');
@@ -64,7 +64,7 @@ $shown->stop;
 
 my $seen = reads("paddock://runs/$run")->{result}{contents}[0];
 is($seen->{mimeType}, 'application/json', 'a run is read as JSON');
-same_json(json_to($seen->{text}), $p->get_less_node($run), 'as get_task_run shows it');
+same_json(json_to($seen->{text}), $p->get_less_node($run), 'the resource of a run is the view of get_task_run');
 
 my $other = 'run_' . 'a' x 26;
 for my $uri ("paddock://runs/$other/log", "paddock://runs/$other/artifacts/$ids->{text}",

@@ -35,7 +35,7 @@ sub go {
 					clientInfo => {name => 't', version => '1'}});
 
 	is($a->{result}{protocolVersion}, '2025-11-25', 'initialize is answered while the cage is measured');
-	unlike($s->log_text, qr/isolation=/, '  so before that is known');
+	unlike($s->log_text, qr/isolation=/, '  initialize is answered before the isolation is known');
 	$s->notify('notifications/initialized');
 	my $run = $s->ask_run('echo', {n => 1});
 	my $ping = $s->request('ping');

@@ -180,8 +180,8 @@ sub pour { # COUNT times a megabyte of TEXT
 	pour($s, 'y', 20);
 	$s->send_raw("\"}\n");
 	$s->exchange('');
-	still_there($s, 'likewise one of 20 MB that is JSON');
-	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'that took little memory');
+	still_there($s, 'the line after a refused one of 20 MB is answered');
+	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'refused lines took little memory');
 	is($s->{lines}, 4, 'a refused line has a single answer');
 	$s->stop;
 }
@@ -256,7 +256,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->notify('notifications/cancelled', {requestId => $ids[100]});
 	same_json($s->call('ping')->{result}, {},
 		  'one is answered again when another is over');
-	$s->stop('with 2047 under way it still ends cleanly');
+	$s->stop('a server with 2047 requests under way ends');
 }
 
 # ---- a client that does not read ----
@@ -292,7 +292,7 @@ sub pour { # COUNT times a megabyte of TEXT
 			last unless $s->wait_for('more answers', sub { $got >= $more });
 		}
 	}
-	is($got, $n, 'once it is read, all is answered');
+	is($got, $n, 'each request is answered once the client reads');
 	cmp_ok($bytes, '>', 100 << 20, 'more than any buffer holds');
 	cmp_ok(peak_kb($s->{pid}), '<', $PEAK_KB, 'all the while in little memory');
 	still_there($s, 'a server goes on when the client has read');
@@ -307,7 +307,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->flush for 1;
 	$s->close_stdin;
 	is($s->wait_exit, 0, 'a server ends in spite of a client that never reads');
-	ok(strays_gone(), 'with all that was its own');
+	ok(strays_gone(), 'a server whose client never reads leaves no process');
 }
 
 # ---- ends of pipes ----
@@ -318,7 +318,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->send_raw(join '', map { ping($_) } 1 .. 500);
 	$s->flush;
 	$s->stop('what was asked before the end of stdin');
-	is(scalar keys %{$s->{answers}}, 500, 'is answered before the server ends');
+	is(scalar keys %{$s->{answers}}, 500, 'requests before the end of stdin are answered');
 }
 {
 	my $s = server()->greeted;

@@ -170,7 +170,7 @@ for (@knows) {
 	my $some = Paddock->new(templates => {one => lua('return 1'), two => lua('return 2')}, config => "[server]\npublish_templates = two three\n$no_browser")->greeted;
 	my %is = map { $_->{name} => 1 } @{$some->call('tools/list')->{result}{tools}};
 	is_deeply([map { $is{$_} // 0 } qw(one two run_task_template)], [0, 1, 1], 'publish_templates may be a list');
-	is($some->run_sync('one')->{result}, 1, '... beside which run_task_template runs all');
+	is($some->run_sync('one')->{result}, 1, 'publish_templates as a list: run_task_template runs all');
 	$some->stop;
 	my $s = server(config => "[server]\npublish_templates = no\n$no_browser")->greeted;
 
@@ -178,7 +178,7 @@ for (@knows) {
 		  \@contract, 'publish_templates = no: the contract alone');
 	error_is($s->call('tools/call', {name => 'zebra', arguments => {}}),
 		 -32602, qr/Unknown tool .*publish_templates.*run_task_template/,
-		 'then templates are no tools, which is said');
+		 'publish_templates = no: the refusal says how to run a template');
 	is($s->run_sync('zebra')->{status}, 'succeeded',
 	   'publish_templates = no: run_task_template runs a template');
 	$s->stop;

@@ -118,7 +118,7 @@ for my $bad ('loud', 7, null, '') {
 	     qr/"error":.*deep/, '  what nests beyond them is refused');
 	delete $s->{kept};
 	is(ask('tools/call', {name => 'deep', arguments => {x => 'y'}})->{result}{resultType}, 'complete',
-	   '  by a server that goes on');
+	   '  a server goes on after a refused deep schema');
 }
 $s->stop;
 done_testing();

@@ -155,8 +155,8 @@ is(scalar(grep { $_->{name} eq 'deep' } @{ask('tools/list')->{result}{tools}}), 
 	is($a->{result}{protocolVersion}, '2025-11-25', 'initialize agrees on the newest revision that has it');
 	$s->notify('notifications/initialized');
 	is_deeply($s->call('ping')->{result}, {}, 'a session goes on as ever');
-	ok(!exists $s->call('tools/list')->{result}{resultType}, '... with results of its own revision');
-	is(ask('tools/list')->{result}{resultType}, 'complete', '... beside requests that stand by themselves');
+	ok(!exists $s->call('tools/list')->{result}{resultType}, 'a session\'s results have no resultType');
+	is(ask('tools/list')->{result}{resultType}, 'complete', 'requests by the new era have a resultType beside a session');
 	is(json_to($s->exchange(json_of([{jsonrpc => '2.0', id => 'b', method => 'tools/list',
 	    params => stateless()}]) . "\n"))->{error}{code}, -32600, 'no array has such a request in it');
 }

@@ -73,14 +73,14 @@ is_deeply([ map { $_->{uri} } @{ $l->{resources} } ],
 	  [qw(paddock://isolation notes://today notes://picture)],
 	  'paddock\'s own come first, then templates\', each URI once, one that is not seen hides none');
 same_json($l->{resources}[1], { uri => 'notes://today', name => 'today', title => 'Today',
-	  mimeType => 'text/plain', description => 'What is on.' }, 'as the manifest has it');
+	  mimeType => 'text/plain', description => 'What is on.' }, 'a template\'s resource is listed as in the manifest');
 ok(!exists $l->{nextCursor}, 'one page has them all');
 is_deeply([ map { $_->{uriTemplate} }
 	    @{ $p->call('resources/templates/list')->{result}{resourceTemplates} } ],
 	  [ 'paddock://runs/{runId}', 'paddock://runs/{runId}/log',
 	    'paddock://runs/{runId}/result{?offset,limit}',
 	    'paddock://runs/{runId}/artifacts/{artifactId}', 'notes://{day}/of/{month}' ],
-	  'those with names in braces have a list of their own');
+	  'resource templates have a list of their own');
 
 sub reads { return $p->call('resources/read', { uri => $_[0] }) }
 
@@ -116,7 +116,7 @@ same_json(prompt('echo', { a => "a\"{{b}}\x{4e2d}" , more => 'x' })->{result}{me
 	  says(type => 'text', text => "a\"{{b}}\x{4e2d}, ; {a} {{ a }}"),
 	  'arguments are filled in, once; an optional one is empty');
 $l = prompt('about', { topic => 'tea', tone => 'dry' })->{result};
-is($l->{description}, 'Of a topic.', 'with its description');
+is($l->{description}, 'Of a topic.', 'a prompt has the description');
 same_json($l->{messages}, [
 	says(type => 'text', text => 'tea, dry; {topic} {{ tone }}'),
 	says(type => 'image', mimeType => 'image/png', data => encode_base64($png, '')),
@@ -176,7 +176,7 @@ my @ids  = map { $_->{runId} } @made;
 same_json(complete($runs, runId => 'run_')->{result}{completion}{values}, [ reverse @ids ],
 	  'runIds are offered, the newest first');
 same_json(complete($runs, runId => $ids[1])->{result}{completion}{values}, [ $ids[1] ],
-	  'those that begin so');
+	  'runIds with the beginning are offered');
 same_json(complete($runs, artifactId => 'art_', { runId => $ids[0] })->{result}{completion}{values},
 	  [ $made[0]{artifacts}[0]{artifactId} ], 'artifactIds are those of the run in the context');
 same_json(complete($runs, artifactId => '')->{result}{completion}{values}, [], 'none without it');
@@ -280,9 +280,9 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 	$p->init;
 	my $before = $jobs->();
 	is(length $get->('long', 'x' x 60_000)->{result}{messages}[0]{content}{text}, 480_000, 'a long prompt is given whole');
-	is($jobs->() - $before, 1, '…by a thread, though its request was small');
-	like($get->('long', 'x' x 1_100_000)->{error}{message}, qr/has more than 8388608 bytes/, '…up to a bound');
-	is($get->('link', 'x' x 65_528)->{result}{messages}[0]{content}{type}, 'resource_link', 'so is a link');
+	is($jobs->() - $before, 1, 'a long prompt of a small request is made by a thread');
+	like($get->('long', 'x' x 1_100_000)->{error}{message}, qr/has more than 8388608 bytes/, 'a prompt above 8 MiB is refused');
+	is($get->('link', 'x' x 65_528)->{result}{messages}[0]{content}{type}, 'resource_link', 'a link of 65,528 bytes is given');
 	like($get->('link', 'x' x 65_529)->{error}{message}, qr/has a uri of 65537 bytes; at most 65536 are taken/, 'a link\'s uri is no longer than 65536 bytes');
 
 	my $many = $p->run_sync('many', { n => 100_000 });
@@ -291,7 +291,7 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 	my $a = $p->call('completion/complete', { ref => { type => 'ref/resource', uri => 'paddock://runs/{runId}/artifacts/{artifactId}' },
 		argument => { name => 'artifactId', value => 'art_' }, context => { arguments => { runId => $many->{runId} } } });
 	same_json($a->{result}{completion}, { values => [$id], total => 1, hasMore => false }, 'the artifacts of a run with a long result are offered');
-	is($jobs->() - $before, 1, '…by a thread, since its result is read for that');
+	is($jobs->() - $before, 1, 'artifacts of a run with a long result are found by a thread');
 	$p->stop;
 }
 done_testing();

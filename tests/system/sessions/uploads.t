@@ -61,11 +61,11 @@ my $v = put($s, $text, name => 'lines.txt');
 my $a = $v->{artifact};
 
 is($a->{bytes}, length $text, 'all bytes are kept');
-is($a->{sha256}, sha256_hex($text), '…with their digest');
-is("$a->{name} $a->{mimeType}", 'lines.txt text/plain', '…under their name');
-like($a->{artifactId}, qr/^art_[2-7a-z]{26}$/, '…as an artifact');
+is($a->{sha256}, sha256_hex($text), 'an upload has the digest');
+is("$a->{name} $a->{mimeType}", 'lines.txt text/plain', 'an upload has name and type');
+like($a->{artifactId}, qr/^art_[2-7a-z]{26}$/, 'an upload is an artifact');
 like($a->{expiresAt}, qr/^20\d\d-/, 'an upload says when the artifact expires');
-is($s->call('paddock/artifacts')->{result}{artifacts}[0]{expiresAt}, $a->{expiresAt}, '…when whoever put it was told');
+is($s->call('paddock/artifacts')->{result}{artifacts}[0]{expiresAt}, $a->{expiresAt}, 'the list has the told expiry');
 is_deeply($s->run_sync(takes => {f => {'$artifact' => $a->{artifactId}}})->{result}, {n => length $text, first => 'line '}, 'a run is given it');
 is(bytes_of($s, $a->{artifactId}), $text, 'the bytes of an artifact come back');
 is(bytes_of($s, $a->{artifactId}, offset => 5), substr($text, 5), 'the bytes of an artifact come back from an offset');
@@ -79,7 +79,7 @@ is_deeply([map { $_->{name} } @{$s->call('paddock/artifacts')->{result}{artifact
 is($s->call('paddock/putArtifact', $_)->{error}{code}, -32602, json_of($_) . ' is refused') for {}, {bytes => -1}, {bytes => '1'}, {bytes => 1, sha256 => 'x'};
 $v = $s->call('paddock/putArtifact', {bytes => 80 << 20});
 is($v->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'more than its requestor may keep is refused before a byte comes');
-is($v->{error}{data}{details}{limit}, 'artifact_bytes', '…with the limit');
+is($v->{error}{data}{details}{limit}, 'artifact_bytes', 'the refusal of a large upload names artifact_bytes');
 is($s->call('paddock/putArtifact', {bytes => 9_000_000_000_000_000})->{error}{data}{errorCode}, 'RESOURCE_LIMIT', 'an upload of any size above the limit is refused');
 is(bytes_of($s, 'art_' . 'a' x 26)->{error}{data}{errorCode}, 'ARTIFACT_NOT_FOUND', 'an unknown one has no bytes');
 like(bytes_of($s, $a->{artifactId}, offset => '5')->{error}{message}, qr/params\.offset has to be/, 'an offset that is a text is refused');
@@ -177,7 +177,7 @@ undef $large;
 
 # ---- many at once, and a client that goes ----
 put($s, '') for 1 .. 20;
-is(put($s, 'y')->{artifact}{bytes}, 1, 'those that have ended are no burden');
+is(put($s, 'y')->{artifact}{bytes}, 1, 'ended uploads are no burden');
 my $id = $s->call('paddock/putArtifact', {bytes => 3 << 20})->{result}{uploadId};
 
 $s->{out} .= 'x' x (2 << 20);

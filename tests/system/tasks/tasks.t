@@ -77,7 +77,7 @@ sub cancel { return $s->call('tasks/cancel', {taskId => $_[0]}) }
 	same_json(\@wrong, [], 'MCP 10: progress rises');
 	is($last, 9, 'MCP 11: by the token of the call, until the task is over');
 	is($notes[-1]{method}, 'notifications/tasks/status', '  MCP 11: no progress comes after the end of the task');
-	is($progress[0]{params}{message}, "step $progress[0]{params}{progress}", '  with its message (several at once are told as the last of them)');
+	is($progress[0]{params}{message}, "step $progress[0]{params}{progress}", '  MCP 11: a progress has the message of the step');
 }
 {
 	my $id = start_task($s, 'steps');
@@ -133,7 +133,7 @@ for my $old (qw(2024-11-05 2025-03-26 2025-06-18)) {
 	    for qw(never get_task_run list_task_templates);
 	is($s->call('tools/call', {name => 'must'})->{error}{code}, -32601,
 	   'MCP 13: and a required one without');
-	like(start_task($s, 'must'), qr/^run_/, '  with it is a task');
+	like(start_task($s, 'must'), qr/^run_/, '  MCP 13: a required template is called as a task');
 	is(task_call($s, 'nosuch')->{error}{code}, -32602, '  an unknown tool is unknown');
 	refused($s->result($s->request('tools/call', {name => 'run_task_template', task => {},
 		arguments => {templateId => 'echo', inputs => {}, options => {mode => 'async'}}})),
@@ -155,7 +155,7 @@ for my $old (qw(2024-11-05 2025-03-26 2025-06-18)) {
 	cancel($id);
 	ok(!(grep { $_->{order} < $r->{order} } notes_of($s, $id)),
 	   'MCP 14: nothing is told of a task before it');
-	cmp_ok(scalar(notes_of($s, $id)), '>', 0, '  though much is later');
+	cmp_ok(scalar(notes_of($s, $id)), '>', 0, '  MCP 14: notifications come after the CreateTaskResult');
 }
 {
 	my @wrong;
@@ -191,7 +191,7 @@ is(task_call($s, 'echo', {}, task => $_)->{error}{code}, -32602,
 	my $t = get_task($s, $id);
 
 	like($t->{createdAt}, $ISO, 'MCP 17: createdAt is ISO 8601');
-	like($t->{lastUpdatedAt}, $ISO, '  so is lastUpdatedAt');
+	like($t->{lastUpdatedAt}, $ISO, '  MCP 17: lastUpdatedAt is ISO 8601');
 	ok($t->{lastUpdatedAt} ge $t->{createdAt}, '  MCP 17: lastUpdatedAt is not before createdAt');
 	is($t->{ttl}, 50000, 'MCP 17: the ttl is what was asked for');
 	cancel($id);
@@ -240,7 +240,7 @@ for my $name (qw(echo plain fails part reply sorry)) {
 		arguments => {%run, options => {mode => 'sync'}}})->{result};
 	$id = start_task($s, 'run_task_template', \%run);
 	$got = $s->call('tasks/result', {taskId => $id})->{result};
-	is(shape($got), shape($want), '  by run_task_template as well');
+	is(shape($got), shape($want), '  MCP 18: the result of a run_task_template task is that of a plain call');
 	same_json($s->call('tasks/result', {taskId => $id})->{result}, $got, '  MCP 18: the result of a run_task_template task stays the same');
 }
 {
@@ -296,7 +296,7 @@ for my $name (qw(echo plain fails part reply sorry)) {
 					 _meta => {%{$meta{_meta}}, progressToken => 4}});
 	is($got->{result}{taskId}, $id, 'MCP 19: taskId counts, not a related task in _meta');
 	ok(!$got->{result}{_meta}, '  tasks/get names it once');
-	ok(!(grep { $_->{_meta} } all_tasks($s)), '  so does tasks/list');
+	ok(!(grep { $_->{_meta} } all_tasks($s)), '  MCP 19: tasks/list has no _meta');
 	ok(!(grep { $_->{params}{_meta} } grep { $_->{method} eq 'notifications/tasks/status' }
 	     @{$s->{notes}}), '  MCP 19: a change of status has no _meta');
 	$id = dozing();
@@ -314,7 +314,7 @@ for my $name (qw(echo plain fails part reply sorry)) {
 	# the end of a run changes the pollInterval of the template
 	ok($_->{pollInterval}, 'MCP 21: a task has its interval') and delete $_->{pollInterval} for @tasks;
 	same_json(@tasks, 'MCP 21: the end is told, as a whole Task');
-	is(@notes, 1, '  once');
+	is(@notes, 1, '  MCP 21: the end is told once');
 	$id = dozing();
 	cancel($id);
 	task_over($s, $id);
@@ -348,7 +348,7 @@ not_found($s->call('tasks/get', {taskId => $s->run_async('echo')}),
 	  '  of a run that is no task');
 is($s->call("tasks/$_", {})->{error}{code}, -32602, "MCP 24: tasks/$_ without an id")
     for qw(get result cancel);
-is($s->call('tasks/get', {taskId => 7})->{error}{code}, -32602, '  with a number');
+is($s->call('tasks/get', {taskId => 7})->{error}{code}, -32602, '  MCP 24: tasks/get with a number for an id');
 for ([fails => qr/^bad day \(EXECUTION_ERROR\)\. What to do: /],
      [sorry => qr/the page is gone/]) {
 	my ($name, $message) = @$_;
@@ -372,7 +372,7 @@ is(task_over($s, start_task($s, 'part'))->{status}, 'completed', 'MCP 24: a part
 	}
 	same_json([sort keys %said], [qw(task_created task_ended task_result_retrieved)],
 		  'MCP 26: it is recorded who made a task and read its result');
-	like($said{task_created}, qr/^uid:\d+$/, '  by name');
+	like($said{task_created}, qr/^uid:\d+$/, '  MCP 26: the audit log names the requestor');
 	$id = dozing();
 	get_task($s, $id) for 1 .. 20;
 	ok($s->log_has(qr/level=warn .*part=requestor requestor=uid:\d+ overpolls=1$/m),
@@ -391,7 +391,7 @@ is(task_over($s, start_task($s, 'part'))->{status}, 'completed', 'MCP 24: a part
 	$s->call('tasks/result', {taskId => $id});
 	my $again = task_call($s, 'run_task_template', \%run)->{result};
 	is($again->{task}{taskId}, $id, 'a key gives the same task again');
-	is($again->{task}{status}, 'completed', '  as it is now');
+	is($again->{task}{status}, 'completed', '  a second call with the same key has the task as now');
 	ok($again->{_meta}{'paddock/deduplicated'}, '  a second call with the same key says deduplicated');
 	is($s->tool(run_task_template => \%run)->{view}{runId}, $id, '  a run with the key of a task has the task\'s id');
 	$run{options}{idempotencyKey} = 'k2';

@@ -96,7 +96,7 @@ sub acknowledged {
 	like(ext_task($s, 'plain'), qr/^run_[2-7a-z]{26}$/, '  who knows tasks gets one');
 	is(ext_call($s, 'tools/call', {name => 'plain', arguments => {}}, {})->{error}{code}, -32021,
 	   '  MCP26 14: the capability holds for a single request');
-	like(ext_task($patient, 'plain'), qr/^run_/, '  at once');
+	like(ext_task($patient, 'plain'), qr/^run_/, '  MCP26 14: a patient server gives a task at once');
 
 	my $r = ext_call($s, 'tools/call', {name => 'nap', arguments => {a => 2}})->{result};
 	is($r->{resultType}, 'complete', 'MCP26 14: one that must be none is held open');
@@ -116,7 +116,7 @@ sub acknowledged {
 	view($s, 'cancel_task_run', runId => $_->{runId}) for @{view($s, 'list_task_runs', status => 'running')->{runs}};
 	$r = ext_call($s, 'tools/call', run_args('doze', {}, mode => 'sync'))->{result};
 	is($r->{resultType}, 'task', '  run_task_template becomes one');
-	acknowledged(cancel($s, $r->{taskId}), '  that can be cancelled');
+	acknowledged(cancel($s, $r->{taskId}), '  MCP26 14: a task of a sync run_task_template can be cancelled');
 }
 
 # ---- a template that is answered before it ends ----
@@ -124,9 +124,9 @@ sub acknowledged {
 	my $r = ext_call($s, 'tools/call', {name => 'behind', arguments => {}})->{result};
 
 	is($r->{resultType}, 'task', 'MCP26 14: a call that its template has answered before its end is a task at once');
-	acknowledged(cancel($s, $r->{taskId}), '  that can be cancelled');
+	acknowledged(cancel($s, $r->{taskId}), '  MCP26 14: a task that was answered early can be cancelled');
 	$r = ext_call($s, 'tools/call', run_args('behind', {}))->{result};
-	is($r->{resultType}, 'task', '  also by run_task_template');
+	is($r->{resultType}, 'task', '  MCP26 14: run_task_template of an early answer is a task');
 	acknowledged(cancel($s, $r->{taskId}), '  MCP26 14: a task of run_task_template can be cancelled');
 	my %long_list = (urls => [1, 2, 3]);
 	for (['its template, in mode auto', 'behind', {}, mode => 'auto'], ['autoAsync', 'many', \%long_list],
@@ -184,11 +184,11 @@ sub shape {
 	same_json([sort keys %$t], [qw(_meta createdAt lastUpdatedAt pollIntervalMs resultType status statusMessage taskId ttlMs)],
 		  'MCP26 16: tasks/get is complete, with the Task');
 	is($t->{resultType}, 'complete', '  MCP26 16: the answer of tasks/get says complete');
-	is($t->{status}, 'working', '  that works');
+	is($t->{status}, 'working', '  MCP26 16: the task of tasks/get works');
 	cancel($s, $id);
 	$t = ext_over($s, $id);
 	is($t->{status}, 'cancelled', 'MCP26 16: one that was cancelled');
-	ok(!exists $t->{result} && !exists $t->{error}, '  has neither result nor error');
+	ok(!exists $t->{result} && !exists $t->{error}, '  MCP26 16: a cancelled task has neither result nor error');
 }
 for my $name (qw(plain fails part reply sorry)) {
 	my $t = ext_over($s, ext_task($s, $name, {x => 'ä'}));
@@ -203,7 +203,7 @@ for my $name (qw(plain fails part reply sorry)) {
 	my $t = ext_over($s, ext_task($s, 'breaks'));
 
 	is($t->{status}, 'failed', 'MCP26 16: an error of JSON-RPC alone is failed');
-	same_json($t->{error}, {code => 17, message => 'no account', data => [4]}, '  with that error');
+	same_json($t->{error}, {code => 17, message => 'no account', data => [4]}, '  MCP26 16: a failed task has the error of JSON-RPC');
 	ok(!exists $t->{result}, '  MCP26 16: a failed task has no result');
 	like(ext_over($s, ext_task($s, 'fails'))->{statusMessage}, qr/^bad day \(EXECUTION_ERROR\)/, 'MCP26 16: why it failed is told');
 	$t = ext_over($s, ext_task($s, 'large'));
@@ -219,9 +219,9 @@ for my $name (qw(plain fails part reply sorry)) {
 
 	until_true('it to end', sub { $a = ext_call($h, 'tasks/get', {taskId => $id}); $a->{result}{status} eq 'completed' });
 	cmp_ok(length $a->{raw}, '<=', 2 << 20, 'MCP26 16: a result that is too long gives way');
-	is($a->{result}{result}{resultType}, 'complete', '  is complete all the same');
+	is($a->{result}{result}{resultType}, 'complete', '  MCP26 16: a result that is too long is complete');
 	is($a->{result}{taskId}, $id, '  MCP26 16: the task of a result that is too long is whole');
-	ok((grep { $_->{type} eq 'resource_link' && $_->{uri} =~ m{/\Q$id\E/result} } @{$a->{result}{result}{content}}), '  with a link to all of it');
+	ok((grep { $_->{type} eq 'resource_link' && $_->{uri} =~ m{/\Q$id\E/result} } @{$a->{result}{result}{content}}), '  MCP26 16: a result that is too long has a link to the whole');
 	$h->stop;
 }
 
@@ -273,7 +273,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	is(looked($s, $id)->{status}, 'input_required', '  MCP26 17: a task still asks after an answer by another key');
 	acknowledged(answers($s, $id, {$key => {action => 'accept', content => {name => 'Ada'}}}), 'MCP26 17: an answer is taken');
 	$t = ext_over($s, $id);
-	is(json_to($t->{result}{content}[0]{text})->{hello}, 'Ada', '  by who asked');
+	is(json_to($t->{result}{content}[0]{text})->{hello}, 'Ada', '  MCP26 17: the template gets the first client\'s answer');
 	ok(!exists $t->{inputRequests}, '  MCP26 17: an answered task asks nothing any more');
 	acknowledged(answers($s, $id, {$key => {action => 'accept', content => {name => 'Eve'}}}), 'MCP26 17: an answer again is ignored');
 
@@ -367,7 +367,7 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	is($again->{_meta}{'paddock/deduplicated'}, true, '  a second call with the same key says deduplicated');
 	ok(!exists $r->{_meta}{'paddock/deduplicated'}, '  the first did not');
 	is(json_to(ext_call($s, 'tools/call', run_args('doze', {k => 2}, %key))->{result}{content}[0]{text})->{errorCode},
-	   'INVALID_PARAMETER', '  with other inputs it is refused');
+	   'INVALID_PARAMETER', '  a call with the same key and other inputs is refused');
 	my $joins = $s->request('tools/call', stateless(run_args('doze', {k => 1}, %key)));
 	$s->notify('notifications/cancelled', {requestId => $joins});
 	ext_until($s, $r->{taskId}, 'to doze', sub { ($_->{statusMessage} // '') =~ /^dozing$|cancelled/ });
@@ -410,8 +410,8 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 	my $t = ext_until($s, $id, 'to doze', sub { ($_->{statusMessage} // '') eq 'dozing' });
 
 	is($t->{status}, 'working', 'a task of 2025-11-25 is shown in 2026-07-28');
-	is($t->{ttlMs}, 50000, '  with its time to live');
-	acknowledged(cancel($s, $id), '  is cancelled');
+	is($t->{ttlMs}, 50000, '  a task of 2025-11-25 has the ttl in 2026-07-28');
+	acknowledged(cancel($s, $id), '  a task of 2025-11-25 is cancelled in 2026-07-28');
 	is(task_over($s, $id)->{status}, 'cancelled', '  a session of 2025-11-25 sees the cancelled task');
 	$id = start_task($s, 'fails');
 	is(ext_over($s, $id)->{result}{isError}, true, '  a task of 2025-11-25 is read in 2026-07-28');
@@ -421,11 +421,11 @@ sub answers { my ($s, $id, $all) = @_; return ext_call($s, 'tasks/update', {task
 
 	$id = dozing($s);
 	is(get_task($s, $id)->{status}, 'working', 'a task of 2026-07-28 is shown in 2025-11-25');
-	is(get_task($s, $id)->{ttl}, $TTL, '  with its time to live');
+	is(get_task($s, $id)->{ttl}, $TTL, '  a task of 2026-07-28 has the ttl in 2025-11-25');
 	ok((grep { $_->{taskId} eq $id } all_tasks($s)), '  a task of 2026-07-28 is listed in 2025-11-25');
 	is($s->get($id)->{status}, 'running', '  the run of a task of 2026-07-28 runs');
 	my $wait = $s->request('tasks/result', {taskId => $id});
-	is($s->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled', '  is cancelled');
+	is($s->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled', '  a task of 2026-07-28 is cancelled in 2025-11-25');
 	is($s->answer($wait)->{error}{message}, 'Task was cancelled', '  a session of 2025-11-25 that waits hears of the cancel');
 	is(ext_over($s, $id)->{status}, 'cancelled', '  a task cancelled in 2025-11-25 is cancelled in 2026-07-28');
 	$id = ext_task($s, 'reply');
@@ -478,7 +478,7 @@ SKIP: {
 	my ($run) = $f->log_text =~ /run=(run_\w+) template=doze/;
 	view($f, 'cancel_task_run', runId => $run);
 	my $r = $f->answer($call);
-	is($r->{result}{isError}, true, '  until its run has ended');
+	is($r->{result}{isError}, true, '  a call held open ends with the run');
 	not_found(ext_call($f, 'tasks/get', {taskId => $run}), '  a run that could not be recorded as a task is no task');
 	$f->stop;
 }
@@ -499,8 +499,8 @@ SKIP: {
 
 		is($t->{status}, 'completed', 'after kill -9 a task that was told is there');
 		is($t->{result}{isError}, true, '  the result of a task interrupted by kill -9 is an error');
-		is(json_to($t->{result}{content}[0]{text})->{errorCode}, 'RUN_INTERRUPTED', '  that it was interrupted');
-		is(get_task($after, $id)->{status}, 'failed', '  as in 2025-11-25');
+		is(json_to($t->{result}{content}[0]{text})->{errorCode}, 'RUN_INTERRUPTED', '  the result after kill -9 says RUN_INTERRUPTED');
+		is(get_task($after, $id)->{status}, 'failed', '  a task interrupted by kill -9 has failed in 2025-11-25');
 	}
 	$after->stop;
 }

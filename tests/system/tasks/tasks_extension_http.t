@@ -47,7 +47,7 @@ sub dozing {
 	my $a = $c->call('tools/call', {name => 'must', arguments => {}});
 
 	is($a->{result}{resultType}, 'task', 'MCP26 15: a task over HTTP');
-	is($c->{last}{status}, 200, '  is answered as any result');
+	is($c->{last}{status}, 200, '  MCP26 15: the answer with a task has status 200');
 	is(ext_over($c, $a->{result}{taskId})->{result}{structuredContent}{n} // 5, 5, '  MCP26 15: a task over HTTP gets the result');
 	is($c->{last}{headers}{'content-type'}, 'application/json', '  without a stream');
 
@@ -55,7 +55,7 @@ sub dozing {
 	$c->{last}->hang_up;
 	is(ext_get($c, $id)->{status}, 'working', 'MCP26 8: a connection that closes later ends no task');
 	is($c->call('tasks/get', {taskId => 'run_' . 'x' x 26})->{error}{code}, -32602, 'MCP26 19: no such task');
-	is($c->{last}{status}, 200, '  is an answer as others are');
+	is($c->{last}{status}, 200, '  MCP26 19: an unknown task has status 200');
 	is($s->modern('alice')->call('tasks/get', {taskId => $id})->{error}{code}, -32021, 'MCP26 19: without the extension');
 	{
 		my $m = $s->modern('alice');
@@ -63,7 +63,7 @@ sub dozing {
 		$m->call('tasks/cancel', {taskId => $id});
 		is($m->{last}{status}, 400, '  MCP26 19: a call without the extension is 400');
 		$m->call('tools/call', {name => 'must', arguments => {}});
-		is($m->{last}{status}, 400, '  so is a tool that is a task alone');
+		is($m->{last}{status}, 400, '  MCP26 19: a required task without the extension is 400');
 		$m->call('tasks/list', {});
 		is($m->{last}{status}, 404, '  there is no tasks/list');
 	}
@@ -77,7 +77,7 @@ sub dozing {
 	is(knowing($s, 'alice')->call('tasks/update', {taskId => $id, inputResponses => {
 		$key => {action => 'accept', content => {name => 'Ada'}}}})->{result}{resultType}, 'complete',
 	   'MCP26 17: an answer by another connection');
-	is(json_to(ext_over($c, $id)->{result}{content}[0]{text})->{hello}, 'Ada', '  is taken');
+	is(json_to(ext_over($c, $id)->{result}{content}[0]{text})->{hello}, 'Ada', '  MCP26 17: the template gets an answer by another connection');
 
 	# owners of tasks
 	my $bob = knowing($s, 'bob');
@@ -141,7 +141,7 @@ sub dozing {
 	$conn->head;
 	while (my $m = $conn->message) { push @all, $m->{json} if $m->{json} }
 	is($all[0]{params}{message}, 'dozing', 'MCP26 20: its progress is told');
-	is($all[-1]{result}{resultType}, 'task', '  until it is a task');
+	is($all[-1]{result}{resultType}, 'task', '  MCP26 20: the stream of progress ends with a task');
 	is(scalar(grep { $_->{result} } @all), 1, '  MCP26 20: the task ends the stream');
 	is(ext_get($c, $all[-1]{result}{taskId})->{status}, 'working', '  MCP26 20: the task goes on after the stream');
 	ext_call($c, 'tasks/cancel', {taskId => $all[-1]{result}{taskId}});

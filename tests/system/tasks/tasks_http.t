@@ -67,7 +67,7 @@ sub dozing {
 	is($c->end, 204, 'the session that made it ends');
 	is(get_task($again, $id)->{status}, 'working', '  MCP 25: a task outlives the session');
 	is($again->call('tasks/cancel', {taskId => $id})->{result}{status}, 'cancelled',
-	   '  until it is cancelled');
+	   '  MCP 25: a task that outlived the session is cancelled');
 	$again->ended($id);
 	$s->stop;
 }
@@ -80,7 +80,7 @@ sub dozing {
 	my $id = start_task($c, 'echo', {a => 1});
 
 	ok($declared->{cancel} && !$declared->{list}, 'MCP 25: who has no name has no tasks/list');
-	is($c->call('tasks/list')->{error}{code}, -32601, '  also when it is asked for');
+	is($c->call('tasks/list')->{error}{code}, -32601, '  MCP 25: a client without a name is refused tasks/list');
 	is($c->call('tasks/result', {taskId => $id})->{result}{structuredContent}{a}, 1,
 	   '  MCP 25: a client without a name has tasks by id');
 	$s->stop;

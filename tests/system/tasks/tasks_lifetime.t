@@ -130,7 +130,7 @@ sub dozing {
 			  "MCP 18: the result of $name is the same after a restart");
 		my $now = get_task($t, $id{$name});
 		same_json({%$now, pollInterval => 0}, {%{$before{$name}}, pollInterval => 0},
-			  '  so is its Task');
+			  "MCP 18: the task of $name is the same after a restart");
 	}
 	for ([$runs, 'a task'], [$by_run, 'one by run_task_template']) {
 		my ($id, $what) = @$_;
@@ -140,7 +140,7 @@ sub dozing {
 		is($task->{status}, 'failed', "$what that ran has failed");
 		like($task->{statusMessage}, qr/restarted/, '  since the server was restarted');
 		ok($r->{isError} && json_of($r) =~ /RUN_INTERRUPTED/, "the result of $what says RUN_INTERRUPTED");
-		is($r->{_meta}{+RELATED}{taskId}, $id, '  as a task\'s');
+		is($r->{_meta}{+RELATED}{taskId}, $id, "the result of $what names the task");
 	}
 	is(get_task($t, $deaf)->{status}, 'cancelled',
 	   'MCP 23: one that was cancelled stays cancelled, though it had not ended');
@@ -245,7 +245,7 @@ sub dozing {
 	@ids = sort @ids;
 	same_json(\@all, [reverse @ids], '  MCP 22: all tasks are listed, newest first');
 	my $first = $s->call('tasks/list')->{result};
-	is(scalar @{$first->{tasks}}, $PAGE, '  by pages');
+	is(scalar @{$first->{tasks}}, $PAGE, '  MCP 22: tasks/list gives pages');
 	my @more;
 	@all = map { $_->{taskId} } all_tasks($s, sub {
 		push @more, start_task($s, 'echo') for 1 .. 3; # they come…
@@ -284,7 +284,7 @@ SKIP: {
 	is(get_task($second, $id{root})->{status}, 'working',
 	   'MCP 25: another session of the same user sees it');
 	$c{root}->hang_up;
-	is(get_task($second, $id{root})->{status}, 'working', '  also when the first has gone');
+	is(get_task($second, $id{root})->{status}, 'working', '  MCP 25: a task is seen when the first session has gone');
 	is($second->call('tasks/cancel', {taskId => $id{root}})->{result}{status}, 'cancelled',
 	   '  MCP 25: another session of the same user may cancel the task');
 	$c{nobody}->call('tasks/cancel', {taskId => $id{nobody}});

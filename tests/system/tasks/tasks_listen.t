@@ -100,12 +100,12 @@ ok(!(grep { $_->{method} ne 'notifications/tasks' || $_->{taskId} ne $doze || $_
    'MCP26 20: a task that goes on is told of by notifications/tasks');
 my $now = ext_get($p, $doze);
 is_deeply({map { ($_ => $got[-1]{$_}) } qw(taskId status statusMessage createdAt ttlMs)},
-	  {map { ($_ => $now->{$_}) } qw(taskId status statusMessage createdAt ttlMs)}, '  as tasks/get shows it');
-ok(exists $got[-1]{lastUpdatedAt} && exists $got[-1]{pollIntervalMs} && !exists $got[-1]{resultType}, '  with all that a task has');
+	  {map { ($_ => $now->{$_}) } qw(taskId status statusMessage createdAt ttlMs)}, '  MCP26 20: a notified task is the same as in tasks/get');
+ok(exists $got[-1]{lastUpdatedAt} && exists $got[-1]{pollIntervalMs} && !exists $got[-1]{resultType}, '  MCP26 20: a notified task has the members of a task');
 ext_call($p, 'tasks/cancel', {taskId => $doze});
 @got = over($p, $id);
 is($got[-1]{status}, 'cancelled', 'MCP26 20: and its end');
-same_json([ext_get($p, $doze)->{status}, of($p, $id)], ['cancelled'], '  once, and nothing after it');
+same_json([ext_get($p, $doze)->{status}, of($p, $id)], ['cancelled'], '  MCP26 20: the end of a task is told once');
 cancel_listen($p, $id);
 
 # ---- what it asks ----
@@ -122,7 +122,7 @@ my $begin = time;
 ext_call($p, 'tasks/update', {taskId => $steps, inputResponses => {go => {action => 'accept', content => {ok => true}}}});
 @got = over($p, $able);
 is($got[-1]{status}, 'completed', 'MCP26 20: its end has its result');
-same_json($got[-1]{result}{structuredContent}, {n => 9}, '  as its call would have been answered');
+same_json($got[-1]{result}{structuredContent}, {n => 9}, '  MCP26 20: the told result is that of a plain call');
 is($got[-1]{result}{resultType}, 'complete', '  MCP26 20: the told result is complete');
 same_json($got[-1]{result}, ext_get($p, $steps)->{result}, '  MCP26 20: the told result is the same as tasks/get has');
 my @said = grep { ($_->{statusMessage} // '') =~ /^step/ } @got;
@@ -150,11 +150,11 @@ for (['fails', 'completed', sub { $_->{result}{isError} }], ['breaks', 'failed',
 
 	is($end[-1]{status}, $status, "MCP26 16: $template is $status");
 	local $_ = $end[-1];
-	ok($code->(), '  with what it came to');
+	ok($code->(), "MCP26 16: $template ends with the result or error");
 	ext_over($p, $task);
 	@end = over($p, my $again = listening($p, \%knows, $task));
 	is(scalar @end, 1, 'MCP26 7: one that has ended already is told of once');
-	is($end[0]{status}, $status, '  as it ended');
+	is($end[0]{status}, $status, "MCP26 7: the end of $template is told as the task ended");
 }
 
 # ---- a task of another server, on the same state ----
@@ -169,7 +169,7 @@ for (['fails', 'completed', sub { $_->{result}{isError} }], ['breaks', 'failed',
 	ext_call($p, 'tasks/update', {taskId => $there, inputResponses => {go => {action => 'accept', content => {ok => true}}}});
 	my @end = over($b, $far);
 	is($end[-1]{status}, 'completed', '  MCP26 7: another server\'s task is told to be completed');
-	same_json($end[-1]{result}, ext_get($p, $there)->{result}, '  with its result');
+	same_json($end[-1]{result}, ext_get($p, $there)->{result}, '  MCP26 7: another server\'s task is told with the result');
 	$b->{shared} = 1;
 	$b->stop('  the other server ends');
 }

@@ -134,7 +134,7 @@ for my $who (sort keys %user) {
 subtest 'a grant of another' => sub {
 	my $s = Paddock->new(templates => \%templates, config => "[grant \"tabs\"]\nread_paths = $room/data\n" .
 		"[grant \"plain\"]\ntools = all\nlocks = yes\n[grant \"tbas\"]\ntools = all\n")->greeted;
-	is_refused($s, $_, "is none of $_") for qw(tabs reads locks);
+	is_refused($s, $_, "a grant to another template is none of $_") for qw(tabs reads locks);
 	ok($s->log_has(qr/grant="tbas" used=no msg="there is no such template"/), 'one of a name that nobody has is told in the log');
 	unlike($s->log_text, qr/grant="(?:tabs|plain)"/, 'no other grant is logged as unused');
 	$s->stop;
@@ -167,10 +167,10 @@ subtest 'taken back' => sub {
 	$v = $c->ended($second);
 	is($v->{status}, 'failed', 'what waited for its turn has none');
 	is($v->{error}{errorCode}, 'PERMISSION_NOT_ALLOWED', 'for that reason');
-	same_json($v->{error}{details}{key}, 'read_paths', 'with its details');
+	same_json($v->{error}{details}{key}, 'read_paths', 'the details of a waiting run\'s failure name read_paths');
 	$v = $c->ended($lua);
 	is("$v->{status} " . ($v->{error}{errorCode} // ''), 'failed PERMISSION_NOT_ALLOWED',
-	   'so has one in Lua, whose tools only a call would ask for');
+	   'a waiting run for Lua fails without the grant');
 	is($c->run_sync('plain')->{status}, 'succeeded', 'others go on');
 	$s->write_config("[grant \"waits\"]\nread_paths = relative\n");
 	like($s->reload, qr/^refused.*paddock.conf:2: read_paths/, 'a wrong one changes nothing');
@@ -200,12 +200,12 @@ subtest 'by digest' => sub {
 	my $s = Daemon->new(templates => \%templates, config => "[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . "\n");
 	(my $c = $s->client)->init;
 	my $r = is_refused($c, 'locks', 'a grant for another package');
-	ok($s->log_has(qr/grant="locks" used=no msg="its digest is no package's/), 'is told in the log');
+	ok($s->log_has(qr/grant="locks" used=no msg="its digest is no package's/), 'the log tells a grant for another package');
 	my ($digest) = $r->{error} =~ /its grant in paddock\.conf is for another package than .* by digest = ([0-9a-f]{64})$/;
 	ok($digest, 'says so, and which this is') or return;
 	$s->write_config("[grant \"locks\"]\nlocks = yes\ndigest = " . '0' x 64 . " $digest\n");
 	$s->reload;
-	succeeds($c, 'locks', 'with that it runs');
+	succeeds($c, 'locks', 'a template runs with a grant for two digests');
 	write_file("$s->{root}/templates/locks-1.0.0/more", 'x');
 	$r = $c->run_sync('locks');
 	is($r->{error}{errorCode}, 'EXECUTION_ERROR', 'a file more in its folder: it does not run');
@@ -213,7 +213,7 @@ subtest 'by digest' => sub {
 	is_refused($c, 'locks', 'a changed template is refused after the reload');
 	unlink "$s->{root}/templates/locks-1.0.0/more";
 	$s->reload;
-	succeeds($c, 'locks', 'as it was, it runs');
+	succeeds($c, 'locks', 'a template runs with the package of before');
 	$s->stop;
 };
 
@@ -236,7 +236,7 @@ subtest 'what ships' => sub {
 	symlink $from, "$s->{root}/links/mine";
 	ok(!$lists->("$s->{root}/links")->{missing}, 'a link to it is the same package');
 	symlink "$TOP/etc/templates", "$s->{root}/here/templates";
-	ok(!$lists->("$s->{root}/here/templates")->{missing}, 'so it is when its folder is linked to');
+	ok(!$lists->("$s->{root}/here/templates")->{missing}, 'a template below a linked folder is the same package');
 	symlink "$s->{root}/copies/batch_extract_pages", "$s->{root}/links/mine2";
 	unlink "$s->{root}/links/mine";
 	ok($lists->("$s->{root}/links")->{missing}, 'a link to the copy is the copy');
@@ -301,12 +301,12 @@ subtest 'the command' => sub {
 	like($r->{err}, qr/text_diff 1\.0\.0 asks for nothing, so it needs no grant/, 'template grant says that nothing is asked for');
 	$r = $do->('template', 'grant', "$cli->{root}/nowhere");
 	is($r->{status}, 4, 'no folder');
-	like($r->{err}, qr{nowhere: No such file or directory\n\z}, 'is said not to be there');
+	like($r->{err}, qr{nowhere: No such file or directory\n\z}, 'template grant of a missing folder says so');
 
 	my @private = ('--templates', $at, '--state-dir', "$cli->{root}/state");
 	$r = $do->('run', 'reads', @private);
 	is($r->{status}, 125, 'run: what is not granted is refused');
-	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can grant it, by read_paths = $room/data in \[grant "reads"\]}, 'with the line');
+	like($r->{err}, qr{asks to read $room/data, which is not granted; the operator can grant it, by read_paths = $room/data in \[grant "reads"\]}, 'the refusal of a run has the line that would grant');
 	like($r->{err}, qr{hint: for one run, on a server of your own: --grant "read_paths=$room/data"}, 'the refusal of a run names --grant');
 	unlike($do->('run', 'dials', @private)->{err}, qr/--grant|operator/, 'the refusal of network access names no grant');
 	like($do->('run', 'flies', @private)->{err}, qr/^paddock: flies asks for the tool fly, which there is not in this version of paddock; its author/,

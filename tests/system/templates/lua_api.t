@@ -241,7 +241,7 @@ same_json([map { $_->{value} } @{$v{mapped}{result}{r}}],
 same_json($v{mapped}{result}{r}[2],
 	  {ok => false, error => {code => 'THIRTY', message => 'I do not like it'}},
 	  'run.map: a failed item has the error');
-is($v{mapped}{result}{most}, 2, 'as many at once as concurrency says');
+is($v{mapped}{result}{most}, 2, 'run.map: as many items at once as concurrency says');
 same_json([@{$v{mapped}{result}{order}}[0, 1]], [2, 1],
 	  'a slot that is free takes the next');
 is($v{mapped}{status}, 'failed', 'of which one failed, and so does the run');
@@ -250,7 +250,7 @@ same_json([map { $_->[1] } @{steps('mapped')}],
 	  'the others are done all the same');
 same_json([map { $_->[0] } @{steps('mapped')}], [map { "col[$_]" } 1 .. 6],
 	  'each item is a step');
-is($v{mapped}{steps}[2]{error}{code}, 'THIRTY', "with the item's error");
+is($v{mapped}{steps}[2]{error}{code}, 'THIRTY', "run.map: the step of a failed item has the error");
 gives(mapped_none => [], 'run.map of nothing');
 gives(mapped_one => [{ok => true, value => 7}], 'of one item');
 is($v{mapped_one}{steps}[0]{name}, 'only[1]', 'run.map: the step of a single item has a number');
@@ -303,7 +303,7 @@ gives(nothing => undef, 'no value is null');
 ok(exists $v{nothing}{result}, 'a result of null is there');
 gives(null => undef, 'run.null is null');
 gives(a_false => false, 'false is a result');
-gives(a_string => 'words', 'so are words');
+gives(a_string => 'words', 'a string is a result');
 
 gives(libraries => {still => [], collect => false, count => true,
 		    binary => true, text => 7, mode => false},
@@ -326,7 +326,7 @@ fails(bad_file => 'EXECUTION_ERROR', {}, qr/name/, 'a name of two lines is none'
 
 	same_json($r->{content}, [{type => 'text', text => 'hello'}],
 		  "run.reply's content is passed on");
-	same_json($r->{structuredContent}, {a => 1}, 'so is structuredContent');
+	same_json($r->{structuredContent}, {a => 1}, 'run.reply\'s structuredContent is passed on');
 	ok(succeeded($r), 'a reply that sets no isError is no error');
 	$r = $s->tool(reply_bare => {});
 	same_json(json_to($r->{content}[0]{text}), {a => []},
@@ -335,7 +335,7 @@ fails(bad_file => 'EXECUTION_ERROR', {}, qr/name/, 'a name of two lines is none'
 	ok($r->{isError} && $r->{content}[0]{text} eq 'no',
 	   'a reply that is an error is passed on');
 	is($r->{_meta}{'paddock/status'}, 'failed', 'the run of a reply with isError has failed');
-	is($v{reply_error}{status}, 'failed', 'by run_task_template as well');
+	is($v{reply_error}{status}, 'failed', 'a run with an error reply by run_task_template has failed');
 	is($v{reply}{status}, 'succeeded', 'one that is none succeeds');
 	$r = $s->call('tools/call', {name => 'reply_protocol', arguments => {}});
 	same_json($r->{error}, {code => 17, message => 'no', data => {a => 1}},
@@ -349,7 +349,7 @@ gives(coroutines => [1, 2, 3], "coroutines of the template's own");
 isnt(json_of($s->run_sync('random')->{result}), json_of($v{random}{result}),
      'random numbers are not the same in each run');
 gives(isolated => 1, 'globals are of this run alone');
-is($s->run_sync('isolated')->{result}, 1, 'also in the next');
+is($s->run_sync('isolated')->{result}, 1, 'globals of the run before are gone');
 
 $s->stop;
 done_testing;

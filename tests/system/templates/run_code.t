@@ -150,10 +150,10 @@ SKIP: {
 	skip_lacking(7, 'node');
 	is(code('run_node', "const os = require('os'); console.log(os.cpus().length === os.availableParallelism(), os.cpus()[0].times.user)")->{stdout},
 	   "true 0\n", 'run_node: there are as many processors as the code may use');
-	is(code('run_node', "import {cpus} from 'os'; console.log(cpus().length > 0)")->{stdout}, "true\n", '... for a module, too');
+	is(code('run_node', "import {cpus} from 'os'; console.log(cpus().length > 0)")->{stdout}, "true\n", 'run_node: a module has processors');
 	is(code('run_node', "console.log(await Promise.resolve(3))")->{stdout}, "3\n", 'run_node: code that awaits without a function is a module');
 	is(code('run_node', "#!/usr/bin/env node\nconst f = async () => await 3; f().then(console.log, typeof require)")->{stdout}, "3\n", 'run_node: await within a function makes no module');
-	like(code('run_node', "const f = async () => {\n await 3\n")->{stderr}, qr/main\.mjs:3\b.*SyntaxError/s, '... while what is no code at all has its line');
+	like(code('run_node', "const f = async () => {\n await 3\n")->{stderr}, qr/main\.mjs:3\b.*SyntaxError/s, 'run_node: a syntax error has the line');
 	like(code('run_node', "require('nosuch/part')")->{stderr}, qr/\nnosuch is not installed where this runs; .*node_modules\n\z/,
 	     'run_node: who can add a package that is missing is told');
 	unlike(code('run_node', "require('./nosuch')")->{stderr}, qr/is not installed/, 'run_node: a missing file has no hint');

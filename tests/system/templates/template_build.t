@@ -68,7 +68,7 @@ symlink '/etc/passwd', package_of('linked_lock') . '/requirements.txt';
 said(build("$root/linked_lock"), 2, qr/this is no plain file/, 'a lock that is a link is not read');
 mkdir "$root/empty";
 said(build("$root/empty"), 2, qr/is no package: it has no template\.json/, 'a folder that is no package is told');
-said(build("$root/nowhere"), 4, qr/nowhere/, 'so is one that is not there');
+said(build("$root/nowhere"), 4, qr/nowhere/, 'a folder that does not exist is told');
 
 # ---- pip ----
 
@@ -80,7 +80,7 @@ SKIP: {
 	my $files = files("$two[0]/site-packages");
 
 	like($files, qr{\bours/__init__\.py .*\bunder\.py\b}, 'the modules are there');
-	like($files, qr{\bours/__pycache__/__init__\.cpython-\d+\.pyc}, '...compiled');
+	like($files, qr{\bours/__pycache__/__init__\.cpython-\d+\.pyc}, 'the modules are compiled');
 	unlike($files, qr/bad\.cpython/, 'a module that is no Python is not compiled');
 	is(Paddock::digest_of($two[0]), Paddock::digest_of($two[1]), 'the same lock gives the same digest');
 	like(`PYTHONPATH=$two[0]/site-packages python3 -vc 'import under; print(under.SAYS)' 2>&1`, qr/^ours$/m, 'the built modules are imported');
@@ -167,8 +167,8 @@ SKIP: {
 	my $r = build($hostile);
 
 	is($r->{status}, 0, 'a hostile package is taken apart') or diag($r->{err});
-	unlike(`find $root -type l -o -perm /6000 -o -type b -o -type c -o -type p`, qr{/node_modules/}, '...to plain files');
-	unlike(files($root), qr{/above\.js}, '...in its folder');
+	unlike(`find $root -type l -o -perm /6000 -o -type b -o -type c -o -type p`, qr{/node_modules/}, 'a hostile package leaves plain files alone');
+	unlike(files($root), qr{/above\.js}, 'a hostile package leaves no file outside of the folder');
 }
 
 # ---- a tool that is hostile itself ----
@@ -241,11 +241,11 @@ SKIP: {
 	is($status, 0, 'a tool that is hostile is run') or diag($out);
 	my $did = json_to(read_file("$dir/node_modules/did.json") // '{}');
 
-	is($did->{seen}, '', '...where nothing of the machine is but its programs');
-	like($did->{users}, qr/\Apaddock( nobody)?\z/, '...no user of the machine');
-	is($did->{env}, 'HOME LANG NODE_EXTRA_CA_CERTS PATH PIP_CONFIG_FILE PIP_ROOT_USER_ACTION PYTHONHASHSEED PYTHONSAFEPATH TMPDIR', '...nothing of the environment');
-	is("$did->{fds}/$did->{pids}", '/', '...no descriptor, and no other process');
-	is($did->{index}, 'done', '...from where hosts can be reached');
+	is($did->{seen}, '', 'a build sees nothing of the machine but programs');
+	like($did->{users}, qr/\Apaddock( nobody)?\z/, 'a build sees no user of the machine');
+	is($did->{env}, 'HOME LANG NODE_EXTRA_CA_CERTS PATH PIP_CONFIG_FILE PIP_ROOT_USER_ACTION PYTHONHASHSEED PYTHONSAFEPATH TMPDIR', 'a build sees nothing of the environment');
+	is("$did->{fds}/$did->{pids}", '/', 'a build has no descriptor and no other process');
+	is($did->{index}, 'done', 'a build reaches the index');
 	is_deeply({map { ($_ => $did->{$_}) } grep { $did->{$_} eq 'done' } keys %$did}, {index => 'done'}, 'a build reaches nothing beside the index');
 	unlike($out, qr/\e/, 'the output of a build has no escape for a terminal');
 	for (['link', qr/link is neither a plain file nor a folder/], ['fifo', qr/fifo is neither a plain file nor a folder/],
@@ -270,12 +270,12 @@ SKIP: {
 
 	umask $mask;
 	is($r->{status}, 0, 'an ordinary user builds') or diag($r->{err});
-	is((stat "$dir/site-packages/ours")[2] & 0777, 0755, '...what all may read');
+	is((stat "$dir/site-packages/ours")[2] & 0777, 0755, 'built modules are readable for all');
 	$r = build($dir);
-	is($r->{status}, 0, 'so does root, what a user has') or diag($r->{err});
+	is($r->{status}, 0, 'root builds in a user\'s folder') or diag($r->{err});
 	is((stat "$dir/site-packages/ours")[4], $NOBODY, 'a package built by root stays the user\'s');
 	chmod 0700, $cli->{root};
-	is(build($dir)->{status}, 0, '...where that user finds no way, too');
+	is(build($dir)->{status}, 0, 'root builds in a folder without a way for the user');
 	chmod 0755, $cli->{root};
 	$dir = package_of('alone/pip', 'requirements.txt' => lock_of('ours'));
 	system("chown $NOBODY:$NOBODY $dir");

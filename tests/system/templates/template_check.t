@@ -51,7 +51,7 @@ sub finds {
 		my $at = join ':', $_->{file} // (), $_->{line} // (), $_->{column} // ();
 
 		"$_->{path}/$at: $_->{severity}: $_->{message}" . (($_->{pointer} // '') ne '' ? " ($_->{pointer})" : '') . "\n"
-	    } @$faults), decode('UTF-8', $r->{err}), '  also as JSON');
+	    } @$faults), decode('UTF-8', $r->{err}), "$what: --json has the same faults");
 	return $r;
 }
 
@@ -170,7 +170,7 @@ finds(package_of(schema => "\"inputsSchema\": {\"type\": \"object\", \"propertis
       "template.json:6:12: warning: \"minLenght\" is no keyword of JSON Schema, so nothing is checked by it; did you mean \"minLength\"? (/inputsSchema/properties/\xc3\xa4\xc3\xb6/minLenght)",
       'template.json:6:43: warning: "nmae" is required, but is none of the properties (/inputsSchema/required/0)',
       'template.json:7:20: warning: "typ" is no keyword of JSON Schema, so nothing is checked by it; did you mean "type"? (/outputsSchema/typ)');
-is(check('schema')->{out}, "schema 1.0.0 is good, with 6 warnings\n", '  with which it is good');
+is(check('schema')->{out}, "schema 1.0.0 is good, with 6 warnings\n", '  a schema with warnings is good');
 finds(package_of(header => '"inputsSchema": {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "Region"},' .
       "\n  \"b\": {\"type\": \"string\", \"x-mcp-header\": \"region\"}}}"), 'two arguments in one header',
       'template.json:4:43: error: "x-mcp-header" can be a name that no other property has, in whatever case ' .
@@ -262,7 +262,7 @@ for my $name (qw(good syntax bsh)) {
 
 	is($r->{status}, 1, 'an ordinary user');
 	like($r->{err}, qr{main\.lua:2: error: Lua cannot compile this}, 'gets the same');
-	is($r->{out}, "good 1.0.0 is good\n", 'of all of them');
+	is($r->{out}, "good 1.0.0 is good\n", 'the good package is told to an ordinary user');
 }
 {
 	my $r = $cli->run(['template', 'ls', '--templates', "$cli->{here}/all", '--state-dir', "$cli->{root}/state"]);
@@ -289,11 +289,11 @@ for (['run', 'all'], ['template', 'show', 'all']) {
 	my $text = decode('UTF-8', $r->{err} =~ s/\r\n/\n/gr);
 
 	unlike($text, qr/[\x00-\x08\x0b-\x1f\x7f-\x9f\x{202e}]|^FORGED/m, 'nothing acts on a terminal');
-	like($text, qr/evil/, 'though it is shown');
+	like($text, qr/evil/, 'hostile words are shown');
 	ok(eval { json_to(check('evil', '--json')->{out}) }, 'JSON is JSON');
 	rename "$cli->{here}/evil", "$cli->{here}/evil\xff" or die $!;
 	$r = check("evil\xff", '--json');
-	ok(eval { json_to($r->{out}) }, 'also of a folder whose name is no text');
+	ok(eval { json_to($r->{out}) }, '--json of a folder\'s name that is no text is JSON');
 	is($r->{status}, 1, 'a package with a folder\'s name that is no text fails');
 }
 {

@@ -40,8 +40,8 @@ is_deeply( [ grep { !@{ $of{$_} // [] } } sort keys %before ], [], 'no file that
 
 # ---- names of tests ----
 
-my @continued_names = ( 'and it ends', '  or is gone', );
-is_deeply( [ Nouns::continued( sprintf qq{ok(a(1), "%s");\nok(b, "the run ends");\nis(c, 1, '%s');}, @continued_names ) ], \@continued_names, 'a name that continues the name before is found' );
+my @continued_names = ( 'and it ends', '  or is gone', '... of the run', );
+is_deeply( [ Nouns::continued( sprintf qq{ok(a(1), "%s");\nok(b, "the run ends");\nis(c, 1, '%s');\nis(d, 1, '%s');}, @continued_names ) ], \@continued_names, 'a name that continues the name before is found' );
 my %named = map { $_ => [ Nouns::continued( Nouns::slurp($_) ) ] } Nouns::test_files();
 my @continued = grep { @{ $named{$_} } } sort keys %named;
 

@@ -202,6 +202,7 @@ $(B)/paddock: $(B)/obj/cli/main.o $(SANITIZED) $(call archives,cli proto base)
 # file has holes; it is no larger.
 ROOMY = -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000 -Wl,--sort-section=alignment
 $(B)/tests/unit/worker/t_memory: ALLLDFLAGS += $(ROOMY)
+$(B)/tests/unit/supervisor/session/t_alike: ALLLDFLAGS += -Wl,--wrap=store_get_run
 $(foreach c,worker ipc base,$(B)/obj/$(c)/%.o): HARDEN += -fdata-sections
 $(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)
 	@echo '  LD $@'

@@ -503,11 +503,27 @@ static bool had_turn(struct requestor *q, struct event_base *base)
 	return false;
 }
 
+/* Is the row read that C waits for? Then C is answered from the same row. */
+static bool is_being_read(const struct request *c)
+{
+	const struct request *other;
+
+	if (c->deferred_id[0] == '\0')
+		return false;
+	LIST_FOREACH(other, &c->ctx->sessions->reading, reading)
+		if (other->requestor == c->requestor &&
+		    strcmp(other->deferred_id, c->deferred_id) == 0)
+			return true;
+	return false;
+}
+
 /* May C be answered now? CROWD: not, since others were, in this turn. */
 static bool may_answer(struct request *c, bool *crowd)
 {
 	const struct session *s = c->session;
 
+	if (is_being_read(c))
+		return false;
 	if (c->backlogged
 		? is_full(s, BACKLOG_READS_MAX)
 		: is_full(s, SESSION_READS_MAX) || !TAILQ_EMPTY(&s->backlog))
@@ -538,15 +554,48 @@ bool request_backlogged(struct request *c, event_callback_fn again)
 	return true;
 }
 
+static void look_again(evutil_socket_t fd, short what, void *arg);
+
+/* Return a request of Q that waits to be answered about the run ID, or NULL. */
+static struct request *next_alike(const struct context *ctx,
+				  const struct requestor *q, const char *id)
+{
+	struct session *s;
+
+	TAILQ_FOREACH(s, &ctx->sessions->waiting, wait) {
+		struct request *c = TAILQ_FIRST(&s->backlog);
+
+		if (s->requestor == q && c != NULL &&
+		    strcmp(c->deferred_id, id) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+/* Answer from ROW as many others of Q as a turn takes; others read the row again. */
+static void answer_alike(const struct context *ctx, const struct requestor *q,
+			 const struct store_run *row)
+{
+	struct request *c;
+
+	while ((c = next_alike(ctx, q, row->id)) != NULL &&
+	       !request_backlogged(c, look_again))
+		c->ops->run_stored(c, row);
+}
+
 static void on_deferred(void *arg, const struct store_result *res)
 {
 	struct request *c = arg;
+	const struct context *ctx = c->ctx;
+	const struct requestor *q = c->requestor;
 	struct tool_error tool_error = {0};
 
+	LIST_REMOVE(c, reading);
 	if (!request_unref(c))
 		return;
 	if (res->rc == 0) {
 		c->ops->run_stored(c, &res->runs[0]);
+		answer_alike(ctx, q, &res->runs[0]);
 		return;
 	}
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE",
@@ -564,6 +613,7 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 	if (request_backlogged(c, look_again))
 		return;
 	request_ref_large(c);
+	LIST_INSERT_HEAD(&c->ctx->sessions->reading, c, reading);
 	store_get_run(c->session->ctx->store, c->session->requestor->name,
 		      c->deferred_id, on_deferred, c);
 }

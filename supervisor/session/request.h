@@ -80,7 +80,8 @@ struct request {
 	struct run_watch watch;
 	struct run_waiter waiter; /* while the client waits for a result */
 	struct event *timer;
-	char deferred_id[ID_SIZE]; /* of a run to be answered later */
+	char deferred_id[ID_SIZE];   /* of a run to be answered later */
+	LIST_ENTRY(request) reading; /* in sessions.reading, while it is read */
 	const struct request_ops *ops;
 	void *state; /* of OPS, which frees it */
 };

@@ -23,6 +23,7 @@ void sessions_init(struct sessions *all)
 	LIST_INIT(&all->observers);
 	TAILQ_INIT(&all->to_tell);
 	TAILQ_INIT(&all->waiting);
+	LIST_INIT(&all->reading);
 }
 
 void sessions_fini(struct sessions *all)

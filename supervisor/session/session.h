@@ -215,6 +215,8 @@ struct sessions {
 	/* sessions which wait to read more */
 	TAILQ_HEAD(waiting_sessions, session) waiting;
 	struct event *read_on; /* event: wakes the sessions of WAITING */
+	/* requests for whose answer the row of a run is read */
+	LIST_HEAD(, request) reading;
 };
 
 void sessions_init(struct sessions *all);

@@ -51,13 +51,13 @@ const char *browser_chromium(const struct config *config);
 const char *browser_lacks(const struct config *config);
 
 /*
- * Call DONE, now or later, unless C is dropped before, with what C's client may
+ * Call DONE, now or later, unless REQ is dropped before, with what REQ's client may
  * know of the browser, which DONE owns: {available, reason?, path?, version?,
  * sandboxed?, cage?}; the last three only while the client has a session, so
- * that the view does not disclose what others do. C.state is in use until then.
+ * that the view does not disclose what others do. REQ.state is in use until then.
  */
-void browser_view(struct request *c,
-		  void (*done)(struct request *c, struct json_object *view));
+void browser_view(struct request *req,
+		  void (*done)(struct request *req, struct json_object *view));
 
 /* Log the state of the browser, and its users; perhaps later. */
 void browser_log(struct browser *b);
@@ -74,16 +74,17 @@ void browser_drop(struct run *r, uint32_t seq); /* see worker_on_drop */
 /* May the client of S call ACTION itself? */
 bool browser_offers(const struct session *s,
 		    const struct browser_proto_action *action);
-/* Answer C with the result of ACTION for ARGS (*lent*), which are unchecked. */
-void browser_call(struct request *c, const struct browser_proto_action *action,
+/* Answer REQ with the result of ACTION for ARGS (*lent*), which are unchecked. */
+void browser_call(struct request *req,
+		  const struct browser_proto_action *action,
 		  struct json_object *args);
 
 /*
- * Is ID a session which C's client may give to a run? Calls DONE, now or later,
- * unless C is dropped before; C.state is in use until then.
+ * Is ID a session which REQ's client may give to a run? Calls DONE, now or later,
+ * unless REQ is dropped before; REQ.state is in use until then.
  */
-void browser_find_session(struct request *c, const char *id,
-			  void (*done)(struct request *c, bool found));
+void browser_find_session(struct request *req, const char *id,
+			  void (*done)(struct request *req, bool found));
 
 /* End the sessions of requestors who are gone. */
 void browser_requestors_changed(struct browser *b);

@@ -24,7 +24,7 @@ struct client_ask {
 	struct browser_rpc_call *asked; /* NULL: the call was answered */
 	const struct browser_proto_action *action;
 	char id[ID_SIZE];
-	void (*done)(struct request *c, bool found);
+	void (*done)(struct request *req, bool found);
 };
 
 static void client_ask_free(void *state)
@@ -38,12 +38,12 @@ static void client_ask_free(void *state)
 
 static const struct request_ops ask_ops = {.free = client_ask_free};
 
-static struct client_ask *client_ask_new(struct request *c)
+static struct client_ask *client_ask_new(struct request *req)
 {
 	struct client_ask *a = xcalloc(1, sizeof(*a));
 
-	a->call = c;
-	request_set_state(c, &ask_ops, a);
+	a->call = req;
+	request_set_state(req, &ask_ops, a);
 	return a;
 }
 
@@ -73,7 +73,7 @@ static const char *known_code(const char *code)
 	return "EXECUTION_ERROR";
 }
 
-static void refuse_client(struct request *c, struct json_object *e)
+static void refuse_client(struct request *req, struct json_object *e)
 {
 	struct json_object *details = json_member(e, "details");
 	struct tool_error r = {0};
@@ -81,21 +81,21 @@ static void refuse_client(struct request *c, struct json_object *e)
 	tool_error_set(&r, known_code(json_member_str(e, "code")),
 		       json_object_get(details), "%s",
 		       json_member_str(e, "message"));
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
 static void client_answered(void *arg, const struct browser_rpc_answer *answer)
 {
 	struct client_ask *a = arg;
-	struct request *c = a->call;
+	struct request *req = a->call;
 
 	a->asked = NULL;
-	audit_browser(c->session->requestor, NULL, a->action->name,
+	audit_browser(req->session->requestor, NULL, a->action->name,
 		      answer->ok ? NULL : "failed");
 	if (answer->ok)
-		response_tool_result(c, json_object_get(answer->body), false);
+		response_tool_result(req, json_object_get(answer->body), false);
 	else
-		refuse_client(c, answer->body);
+		refuse_client(req, answer->body);
 }
 
 /* May the answer to ACTION be too much for a client which does not read? */
@@ -107,28 +107,29 @@ static bool is_large(const struct browser_proto_action *action)
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
-	const char *name = json_member_str(c->msg.params, "name");
+	struct request *req = arg;
+	const char *name = json_member_str(req->msg.params, "name");
 
 	(void)fd, (void)what;
-	browser_call(c, browser_proto_action(name),
-		     json_member(c->msg.params, "arguments"));
+	browser_call(req, browser_proto_action(name),
+		     json_member(req->msg.params, "arguments"));
 }
 
-void browser_call(struct request *c, const struct browser_proto_action *action,
+void browser_call(struct request *req,
+		  const struct browser_proto_action *action,
 		  struct json_object *args)
 {
-	struct session *s = c->session;
+	struct session *s = req->session;
 	struct browser *b = s->ctx->browser;
 	struct client_ask *a;
 
 	s->requestor->browses = true;
 	if (is_large(action)) {
-		if (request_backlogged(c, on_turn))
+		if (request_backlogged(req, on_turn))
 			return;
-		request_mark_large(c);
+		request_mark_large(req);
 	}
-	a = client_ask_new(c);
+	a = client_ask_new(req);
 	a->action = action;
 	a->asked =
 	    browser_process_ask(b->process, action->name,
@@ -154,7 +155,7 @@ static void sessions_answered(void *arg,
 			      const struct browser_rpc_answer *answer)
 {
 	struct client_ask *a = arg;
-	struct request *c = a->call;
+	struct request *req = a->call;
 	void (*done)(struct request *, bool) = a->done;
 	struct json_object *list = json_member(answer->body, "sessions");
 	bool found = false;
@@ -163,23 +164,23 @@ static void sessions_answered(void *arg,
 	n = answer->ok ? json_length(list) : 0;
 	for (size_t i = 0; !found && i < n; i++)
 		found = may_give(json_object_array_get_idx(list, i), a);
-	free(request_take_state(c));
-	done(c, found);
+	free(request_take_state(req));
+	done(req, found);
 }
 
-void browser_find_session(struct request *c, const char *id,
-			  void (*done)(struct request *c, bool found))
+void browser_find_session(struct request *req, const char *id,
+			  void (*done)(struct request *req, bool found))
 {
-	struct session *s = c->session;
+	struct session *s = req->session;
 	struct browser *b = s->ctx->browser;
 	struct client_ask *a;
 
 	if (!id_ok(id, BROWSER_PROTO_SESSION) ||
 	    !browser_process_is_running(b->process)) {
-		done(c, false);
+		done(req, false);
 		return;
 	}
-	a = client_ask_new(c);
+	a = client_ask_new(req);
 	snprintf(a->id, sizeof(a->id), "%s", id);
 	a->done = done;
 	a->asked =

@@ -20,7 +20,7 @@
 struct view { /* request.state */
 	struct request *call;
 	struct browser_rpc_call *asked; /* NULL: the call was answered */
-	void (*done)(struct request *c, struct json_object *view);
+	void (*done)(struct request *req, struct json_object *view);
 };
 
 static void view_free(void *state)
@@ -77,19 +77,19 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 {
 	static const char *const told[] = {"version", "sandboxed"};
 	struct view *v = arg;
-	struct request *c = v->call;
+	struct request *req = v->call;
 	void (*done)(struct request *, struct json_object *) = v->done;
-	struct json_object *o = known(c->session), *is;
-	bool knows = answer->ok && has_session(c->session, answer->body);
+	struct json_object *o = known(req->session), *is;
+	bool knows = answer->ok && has_session(req->session, answer->body);
 
 	for (size_t i = 0; knows && i < ARRAY_LEN(told); i++)
 		if ((is = json_member(answer->body, told[i])) != NULL)
 			json_object_object_add(o, told[i], json_object_get(is));
 	if (knows)
 		json_add(o, "cage:o",
-			 cage_of(c->session->ctx->browser, answer->body));
-	free(request_take_state(c));
-	done(c, o);
+			 cage_of(req->session->ctx->browser, answer->body));
+	free(request_take_state(req));
+	done(req, o);
 }
 
 static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done,
@@ -100,21 +100,21 @@ static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done,
 				   done, arg);
 }
 
-void browser_view(struct request *c,
-		  void (*done)(struct request *c, struct json_object *view))
+void browser_view(struct request *req,
+		  void (*done)(struct request *req, struct json_object *view))
 {
-	struct browser *b = c->session->ctx->browser;
+	struct browser *b = req->session->ctx->browser;
 	struct view *v;
 
-	if (!c->session->requestor->browses ||
+	if (!req->session->requestor->browses ||
 	    !browser_process_is_running(b->process)) {
-		done(c, known(c->session));
+		done(req, known(req->session));
 		return;
 	}
 	v = xcalloc(1, sizeof(*v));
-	v->call = c;
+	v->call = req;
 	v->done = done;
-	request_set_state(c, &view_ops, v);
+	request_set_state(req, &view_ops, v);
 	v->asked = ask(b, on_view, v);
 }
 

@@ -97,7 +97,7 @@ static void on_sent(void *arg, const struct store_result *res)
 	give_up(v, res->rc);
 }
 
-struct proxied_request *proxied_request_new(struct request *c, struct run *r,
+struct proxied_request *proxied_request_new(struct request *req, struct run *r,
 					    uint32_t round,
 					    struct json_object *answers)
 {
@@ -112,7 +112,7 @@ struct proxied_request *proxied_request_new(struct request *c, struct run *r,
 	if (json_weigh(answers, CLUSTER_ANSWERS_MAX) > CLUSTER_ANSWERS_MAX)
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
-	v->request = c;
+	v->request = req;
 	v->run = r;
 	v->round = round;
 	id_new(v->name, "guest");
@@ -173,13 +173,14 @@ static void tell(struct proxied_request *v, struct json_object *shown)
 	struct json_object *mine =
 	    json_member(json_member(shown, "guests"), v->name);
 	int64_t round = json_member_int(mine, "round");
-	struct request *c = v->request;
+	struct request *req = v->request;
 
 	v->known |= mine != NULL;
 	if (round > 0) {
 		finish(v);
-		c->ops->asked_abroad(c, pick(shown, json_member(mine, "keys")),
-				     (uint32_t)round);
+		req->ops->asked_abroad(req,
+				       pick(shown, json_member(mine, "keys")),
+				       (uint32_t)round);
 	} else if (json_member_bool(mine, "used")) {
 		give_up(v, 0);
 	} else if (v->sent_ms + REMOTE_WAITER_MS / 3 < clock_mono_ms()) {

@@ -13,15 +13,15 @@
 struct proxied_request;
 
 /*
- * Make C, which watches R, a guest that comes back to ROUND with ANSWERS (lent,
- * or NULL). C's ops tell the result later (asked_abroad, not_heard). The visit
+ * Make REQ, which watches R, a guest that comes back to ROUND with ANSWERS (lent,
+ * or NULL). REQ's ops tell the result later (asked_abroad, not_heard). The visit
  * is the caller's; NULL: the answers are too large to be sent (CLUSTER_ANSWERS_MAX).
  */
-struct proxied_request *proxied_request_new(struct request *c, struct run *r,
+struct proxied_request *proxied_request_new(struct request *req, struct run *r,
 					    uint32_t round,
 					    struct json_object *answers);
 /*
- * Free V: C waits no more. With CANCEL the run ends, unless another client
+ * Free V: REQ waits no more. With CANCEL the run ends, unless another client
  * waits for it. NULL is fine.
  */
 void proxied_request_leave(struct proxied_request *v, bool cancel);

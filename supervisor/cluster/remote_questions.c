@@ -111,7 +111,7 @@ struct json_object *remote_questions_requests(const struct store_run *row,
 
 struct sent {
 	struct request *request;
-	void (*then)(struct request *c, int rc);
+	void (*then)(struct request *req, int rc);
 };
 
 static void on_sent(void *arg, const struct store_result *res)
@@ -123,27 +123,27 @@ static void on_sent(void *arg, const struct store_result *res)
 	free(s);
 }
 
-void remote_questions_answer(struct request *c, const char *id,
+void remote_questions_answer(struct request *req, const char *id,
 			     struct json_object *answers,
-			     void (*then)(struct request *c, int rc))
+			     void (*then)(struct request *req, int rc))
 {
-	size_t len = c->msg.inputs_len;
+	size_t len = req->msg.inputs_len;
 	/* unparsed, in a large message */
-	const char *text = c->msg.inputs;
+	const char *text = req->msg.inputs;
 	struct sent *s;
 	char *letter;
 
-	if (!rpc_async_is_large(c->msg.bytes))
+	if (!rpc_async_is_large(req->msg.bytes))
 		text = json_text(answers, &len);
 	if (text == NULL || len > CLUSTER_ANSWERS_MAX) {
-		then(c, -E2BIG);
+		then(req, -E2BIG);
 		return;
 	}
 	s = xcalloc(1, sizeof(*s));
-	*s = (struct sent){c, then};
-	request_ref(c);
+	*s = (struct sent){req, then};
+	request_ref(req);
 	letter = xasprintf("{\"answers\":%s}", text);
-	store_send_answer(c->ctx->store, c->requestor->name, id, letter,
+	store_send_answer(req->ctx->store, req->requestor->name, id, letter,
 			  clock_wall_ms() + REMOTE_QUESTIONS_LETTER_MS, on_sent,
 			  s);
 	free(letter);

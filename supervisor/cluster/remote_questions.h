@@ -34,13 +34,13 @@ struct json_object *remote_questions_shown(const struct store_run *row);
 struct json_object *remote_questions_requests(const struct store_run *row,
 					      const struct client_terms *t);
 /*
- * Send ANSWERS (lent; the answers of C by their keys) to the owner of run ID. C
+ * Send ANSWERS (lent; the answers of REQ by their keys) to the owner of run ID. REQ
  * is held until the call of THEN: RC 0 once the letter is durable, or -errno:
- * -E2BIG over 256 KiB, -ENOBUFS when too much of C's requestor is on its way,
+ * -E2BIG over 256 KiB, -ENOBUFS when too much of REQ's requestor is on its way,
  * -EOPNOTSUPP where all instances are of one machine.
  */
-void remote_questions_answer(struct request *c, const char *id,
+void remote_questions_answer(struct request *req, const char *id,
 			     struct json_object *answers,
-			     void (*then)(struct request *c, int rc));
+			     void (*then)(struct request *req, int rc));
 
 #endif

@@ -24,26 +24,26 @@
 static void answer_broken(struct session *s, void *stream, struct rpc_msg *m,
 			  struct batch *batch)
 {
-	struct request *c = request_new(s, stream, m, batch);
-	struct json_object *data = rpc_async_refusal(&c->msg);
+	struct request *req = request_new(s, stream, m, batch);
+	struct json_object *data = rpc_async_refusal(&req->msg);
 
 	if (data != NULL)
-		c->hint.retry_ms = MEMORY_RETRY_MS;
+		req->hint.retry_ms = MEMORY_RETRY_MS;
 	else
-		c->hint.status = 400;
-	request_error(c, c->msg.code, data, "%s", c->msg.text);
+		req->hint.status = 400;
+	request_error(req, req->msg.code, data, "%s", req->msg.text);
 }
 
-static void answer_limited(struct request *c, int64_t retry_after_ms)
+static void answer_limited(struct request *req, int64_t retry_after_ms)
 {
-	struct session *s = c->session;
+	struct session *s = req->session;
 	const struct config_requestor *limits = s->requestor->section;
 	struct json_object *d = json_pack("errorCode:s retryAfterMs:i",
 					  "RATE_LIMITED", retry_after_ms);
 
-	c->hint.retry_ms = retry_after_ms;
+	req->hint.retry_ms = retry_after_ms;
 	request_error(
-	    c, RPC_RATE_LIMITED, d,
+	    req, RPC_RATE_LIMITED, d,
 	    "more than %lld requests a second came, which is "
 	    "rate_per_second in [requestor \"%s\"], and the operator's "
 	    "to raise; try again in %lld ms",
@@ -52,35 +52,35 @@ static void answer_limited(struct request *c, int64_t retry_after_ms)
 }
 
 /*
- * Count C against the rate. A requestor who has used up its requests may still
+ * Count REQ against the rate. A requestor who has used up its requests may still
  * ping.
  */
-static bool is_within_rate(const struct request *c, int64_t *retry_after_ms)
+static bool is_within_rate(const struct request *req, int64_t *retry_after_ms)
 {
-	struct requestor *q = c->session->requestor;
+	struct requestor *q = req->session->requestor;
 
-	return strcmp(c->msg.method, "ping") == 0
+	return strcmp(req->msg.method, "ping") == 0
 		   ? requestor_take_other(q, retry_after_ms)
 		   : requestor_take(q, retry_after_ms);
 }
 
-/* May C's client ask now? False: C was answered. */
-static bool is_welcome(struct request *c)
+/* May REQ's client ask now? False: REQ was answered. */
+static bool is_welcome(struct request *req)
 {
-	struct requestor *q = c->session->requestor;
+	struct requestor *q = req->session->requestor;
 	int64_t retry_after_ms;
 
 	if (requestor_gone(q)) {
 		request_error(
-		    c, RPC_INVALID_REQUEST, NULL,
+		    req, RPC_INVALID_REQUEST, NULL,
 		    "the operator has removed [requestor \"%s\"] from "
 		    "the configuration; connect again as somebody else",
 		    q->name);
 		return false;
 	}
-	if (is_within_rate(c, &retry_after_ms))
+	if (is_within_rate(req, &retry_after_ms))
 		return true;
-	answer_limited(c, retry_after_ms);
+	answer_limited(req, retry_after_ms);
 	return false;
 }
 
@@ -115,61 +115,61 @@ static bool is_of_some_revision(const struct context *ctx, const char *name)
 	return false;
 }
 
-static void answer_no_method(struct request *c)
+static void answer_no_method(struct request *req)
 {
-	if (is_of_some_revision(c->ctx, c->msg.method))
-		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+	if (is_of_some_revision(req->ctx, req->msg.method))
+		request_error(req, RPC_METHOD_NOT_FOUND, NULL,
 			      "MCP %s, which this request is of, has no method "
 			      "\"%s\"; other revisions have it here",
-			      mcp_revision_name(c->terms->revision),
-			      c->msg.method);
+			      mcp_revision_name(req->terms->revision),
+			      req->msg.method);
 	else
-		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		request_error(req, RPC_METHOD_NOT_FOUND, NULL,
 			      "this server has no method \"%.100s\"",
-			      c->msg.method);
+			      req->msg.method);
 }
 
-static void serve(struct request *c)
+static void serve(struct request *req)
 {
 	const struct method *m =
-	    find(c->ctx, c->msg.method, c->terms->revision);
-	bool greeted = c->session->greeted || c->terms == &c->own_terms;
+	    find(req->ctx, req->msg.method, req->terms->revision);
+	bool greeted = req->session->greeted || req->terms == &req->own_terms;
 
 	if (m == NULL)
-		answer_no_method(c);
+		answer_no_method(req);
 	else if (!m->early && !greeted)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "%s came before initialize; send that first, or "
 			      "with each request params._meta, as MCP "
 			      "2026-07-28 has it",
 			      m->name);
 	else
-		m->serve(c);
+		m->serve(req);
 }
 
 /*
- * Read the terms which C's client sends with the request, if any. Invalid terms
+ * Read the terms which REQ's client sends with the request, if any. Invalid terms
  * in initialize are ignored: such a client may know older revisions.
  */
-static void read_terms(struct request *c, struct mcp_envelope *e)
+static void read_terms(struct request *req, struct mcp_envelope *e)
 {
-	mcp_envelope_read(e, c->msg.params);
+	mcp_envelope_read(e, req->msg.params);
 	if (!e->claims ||
-	    (e->code != 0 && strcmp(c->msg.method, "initialize") == 0)) {
+	    (e->code != 0 && strcmp(req->msg.method, "initialize") == 0)) {
 		e->code = 0;
 		return;
 	}
-	c->own_terms = (struct client_terms){
+	req->own_terms = (struct client_terms){
 	    .revision = e->code == 0 ? e->revision : MCP_LATEST,
 	    .capabilities = e->capabilities,
 	    .log_level = e->log_level};
-	c->terms = c->progress.terms = &c->own_terms;
+	req->terms = req->progress.terms = &req->own_terms;
 }
 
-static void refuse_terms(struct request *c, const struct mcp_envelope *e)
+static void refuse_terms(struct request *req, const struct mcp_envelope *e)
 {
-	c->hint.status = 400;
-	request_error(c, e->code, mcp_envelope_data(e), "%s", e->text);
+	req->hint.status = 400;
+	request_error(req, e->code, mcp_envelope_data(e), "%s", e->text);
 }
 
 static void on_request(struct session *s, void *stream, struct rpc_msg *m,
@@ -179,37 +179,37 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 	bool too_many = s->n_requests >= SESSION_REQUESTS_MAX;
 	bool too_many_of_all =
 	    s->requestor->n_requests >= REQUESTOR_REQUESTS_MAX;
-	struct request *c = request_new(s, stream, m, batch);
+	struct request *req = request_new(s, stream, m, batch);
 	struct mcp_envelope e;
 
-	read_terms(c, &e); /* the terms decide the form of any refusal */
-	if (!is_welcome(c))
+	read_terms(req, &e); /* the terms decide the form of any refusal */
+	if (!is_welcome(req))
 		return;
 	if (e.code != 0) {
-		refuse_terms(c, &e);
+		refuse_terms(req, &e);
 	} else if (in_use) {
-		request_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "the id %.64s belongs to a request that is under "
 			      "way; each request needs its own",
-			      c->msg.id);
-	} else if (!mcp_progress_token_fits(c->msg.params)) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+			      req->msg.id);
+	} else if (!mcp_progress_token_fits(req->msg.params)) {
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params._meta.progressToken has more than %d "
 			      "bytes; the client has to choose a shorter one",
 			      MCP_TOKEN_MAX);
 	} else if (too_many) {
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "%d requests are under way on this connection; "
 			      "wait for answers",
 			      SESSION_REQUESTS_MAX);
 	} else if (too_many_of_all) {
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "%d requests of yours are under way on all "
 			      "connections together; wait for answers",
 			      REQUESTOR_REQUESTS_MAX);
 	} else {
-		request_begin(c);
-		serve(c);
+		request_begin(req);
+		serve(req);
 	}
 }
 
@@ -223,14 +223,14 @@ static void cancelled(struct session *s, const struct rpc_msg *msg)
 	const char *reason = json_member_str(msg->params, "reason");
 	char key[RPC_ID_MAX + 1];
 	size_t len = rpc_id_key(key, wanted);
-	struct request *c = request_find(s, key, len);
+	struct request *req = request_find(s, key, len);
 
-	if (c == NULL)
+	if (req == NULL)
 		return;
 	log_info(
 	    "session", "requestor=%s method=%s cancelled=yes reason=\"%s\"",
-	    s->requestor->name, c->msg.method, reason != NULL ? reason : "");
-	request_drop(c, true);
+	    s->requestor->name, req->msg.method, reason != NULL ? reason : "");
+	request_drop(req, true);
 }
 
 static void on_notification(struct session *s, const struct rpc_msg *msg)

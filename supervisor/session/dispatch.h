@@ -10,8 +10,8 @@
 
 struct method {
 	const char *name;
-	/* Serve C: answer now or later. */
-	void (*serve)(struct request *c);
+	/* Serve REQ: answer now or later. */
+	void (*serve)(struct request *req);
 	/* clients without the feature do not find the method */
 	enum mcp_feature needs;
 	bool early; /* served before initialize as well */

@@ -31,21 +31,21 @@ static bool decode(struct json_object *given,
 	return len > 0 && strlen(where) == len;
 }
 
-bool pagination_read_cursor(struct request *c,
+bool pagination_read_cursor(struct request *req,
 			    char where[PAGINATION_WHERE_MAX + 1])
 {
-	struct json_object *given = json_member(c->msg.params, "cursor");
+	struct json_object *given = json_member(req->msg.params, "cursor");
 
 	where[0] = '\0';
 	if (given == NULL || decode(given, where))
 		return true;
-	pagination_refuse_cursor(c);
+	pagination_refuse_cursor(req);
 	return false;
 }
 
-void pagination_refuse_cursor(struct request *c)
+void pagination_refuse_cursor(struct request *req)
 {
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "params.cursor is not one that this server gave; "
 		      "leave it out to start again");
 }
@@ -73,15 +73,16 @@ static bool go_on_after(struct pagination *p, const char *where)
 	return *end == '\0' && end[-1] != ' ';
 }
 
-bool pagination_begin(struct pagination *p, struct request *c, size_t size)
+bool pagination_begin(struct pagination *p, struct request *req, size_t size)
 {
 	char where[PAGINATION_WHERE_MAX + 1];
 
-	*p = (struct pagination){.request = c, .size = size, .after_place = -1};
-	if (!pagination_read_cursor(c, where))
+	*p = (struct pagination){
+	    .request = req, .size = size, .after_place = -1};
+	if (!pagination_read_cursor(req, where))
 		return false;
 	if (where[0] != '\0' && !go_on_after(p, where)) {
-		pagination_refuse_cursor(c);
+		pagination_refuse_cursor(req);
 		return false;
 	}
 	p->list = json_object_new_array();

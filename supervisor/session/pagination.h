@@ -17,12 +17,12 @@
 #define PAGINATION_WHERE_MAX 75
 
 /*
- * Read C's cursor into WHERE ("" without a cursor). False: malformed, and C was
+ * Read REQ's cursor into WHERE ("" without a cursor). False: malformed, and REQ was
  * answered by pagination_refuse_cursor().
  */
-bool pagination_read_cursor(struct request *c,
+bool pagination_read_cursor(struct request *req,
 			    char where[PAGINATION_WHERE_MAX + 1]);
-void pagination_refuse_cursor(struct request *c);
+void pagination_refuse_cursor(struct request *req);
 /* Add the cursor WHERE (*copied*) to RESULT: more entries follow. */
 void pagination_write_cursor(struct json_object *result, const char *where);
 
@@ -42,10 +42,10 @@ struct pagination {
 };
 
 /*
- * Begin C's page, of SIZE entries at most, fewer if long. False: the cursor is
- * invalid, and C was answered.
+ * Begin REQ's page, of SIZE entries at most, fewer if long. False: the cursor is
+ * invalid, and REQ was answered.
  */
-bool pagination_begin(struct pagination *p, struct request *c, size_t size);
+bool pagination_begin(struct pagination *p, struct request *req, size_t size);
 
 /*
  * Does OWNER's entry at PLACE belong to the page? Then add the entry to list.

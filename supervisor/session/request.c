@@ -41,10 +41,10 @@ static void on_gone(struct session_observer *o)
 
 static void on_reader_lost(struct session_observer *o, void *stream)
 {
-	struct request *c = CONTAINER(o, struct request, observer);
+	struct request *req = CONTAINER(o, struct request, observer);
 
-	if (c->stream == stream && c->waiter.run != NULL)
-		run_tell_waiter(c->waiter.run, WAITER_UNREAD, c);
+	if (req->stream == stream && req->waiter.run != NULL)
+		run_tell_waiter(req->waiter.run, WAITER_UNREAD, req);
 }
 
 static const struct session_observer_ops observer_ops = {
@@ -53,83 +53,83 @@ static const struct session_observer_ops observer_ops = {
 struct request *request_find(const struct session *s, const char *key,
 			     size_t len)
 {
-	struct request *c;
+	struct request *req;
 
-	HASH_FIND(hh, s->requests, key, len, c);
-	return c;
+	HASH_FIND(hh, s->requests, key, len, req);
+	return req;
 }
 
 struct request *request_new(struct session *s, void *stream,
 			    struct rpc_msg *msg, struct batch *batch)
 {
-	struct request *c = xcalloc(1, sizeof(*c));
+	struct request *req = xcalloc(1, sizeof(*req));
 
-	c->ops = &no_ops;
-	c->session = s;
-	c->ctx = s->ctx;
-	c->requestor = s->requestor;
-	c->stream = stream;
-	c->waiter.request = c;
-	c->terms = &s->terms;
-	c->msg = *msg;
+	req->ops = &no_ops;
+	req->session = s;
+	req->ctx = s->ctx;
+	req->requestor = s->requestor;
+	req->stream = stream;
+	req->waiter.request = req;
+	req->terms = &s->terms;
+	req->msg = *msg;
 	*msg = (struct rpc_msg){0};
-	c->batch = batch;
+	req->batch = batch;
 	if (batch != NULL)
 		batch_want(batch);
-	c->progress =
+	req->progress =
 	    (struct progress){.session = s,
-			      .terms = c->terms,
+			      .terms = req->terms,
 			      .stream = stream,
-			      .token = mcp_progress_token(c->msg.params)};
-	session_observe(s, &c->observer, &observer_ops);
+			      .token = mcp_progress_token(req->msg.params)};
+	session_observe(s, &req->observer, &observer_ops);
 	s->n_requests++;
 	s->requestor->n_requests++;
-	memory_add(&c->requestor->memory, REQUEST_COST);
-	return c;
+	memory_add(&req->requestor->memory, REQUEST_COST);
+	return req;
 }
 
-void request_set_state(struct request *c, const struct request_ops *ops,
+void request_set_state(struct request *req, const struct request_ops *ops,
 		       void *state)
 {
-	c->ops = ops;
-	c->state = state;
+	req->ops = ops;
+	req->state = state;
 }
 
-void *request_take_state(struct request *c)
+void *request_take_state(struct request *req)
 {
-	void *state = c->state;
+	void *state = req->state;
 
-	request_set_state(c, &no_ops, NULL);
+	request_set_state(req, &no_ops, NULL);
 	return state;
 }
 
-void request_begin(struct request *c)
+void request_begin(struct request *req)
 {
-	c->begun = true;
-	HASH_ADD_KEYPTR(hh, c->session->requests, c->msg.id_key,
-			c->msg.id_key_len, c);
+	req->begun = true;
+	HASH_ADD_KEYPTR(hh, req->session->requests, req->msg.id_key,
+			req->msg.id_key_len, req);
 }
 
-static void leave_backlog(struct request *c)
+static void leave_backlog(struct request *req)
 {
-	if (!c->backlogged)
+	if (!req->backlogged)
 		return;
-	c->backlogged = false;
-	TAILQ_REMOVE(&c->session->backlog, c, backlog);
-	/* the next request waited for C */
-	if (!TAILQ_EMPTY(&c->session->backlog)) {
-		session_wait_to_read(c->session);
-		sessions_read_on(c->session->ctx);
+	req->backlogged = false;
+	TAILQ_REMOVE(&req->session->backlog, req, backlog);
+	/* the next request waited for REQ */
+	if (!TAILQ_EMPTY(&req->session->backlog)) {
+		session_wait_to_read(req->session);
+		sessions_read_on(req->session->ctx);
 	}
 }
 
-static void end_read(struct request *c)
+static void end_read(struct request *req)
 {
-	struct session *s = c->session;
+	struct session *s = req->session;
 
-	if (!c->reads)
+	if (!req->reads)
 		return;
-	c->reads = false;
+	req->reads = false;
 	s->n_reads--;
 	s->requestor->n_reads--;
 	sessions_read_on(s->ctx);
@@ -137,96 +137,96 @@ static void end_read(struct request *c)
 		s->ops->read_done(s->arg);
 }
 
-static void leave_session(struct request *c)
+static void leave_session(struct request *req)
 {
-	if (c->session == NULL)
+	if (req->session == NULL)
 		return;
-	session_unobserve(c->session, &c->observer);
-	if (c->begun)
-		HASH_DELETE(hh, c->session->requests, c);
-	c->session->n_requests--;
-	c->requestor->n_requests--;
-	leave_backlog(c);
-	end_read(c);
-	c->session = NULL;
-	if (c->batch != NULL) /* the batch outlives C, not the session */
-		batch_skip(c->batch);
-	c->batch = NULL;
+	session_unobserve(req->session, &req->observer);
+	if (req->begun)
+		HASH_DELETE(hh, req->session->requests, req);
+	req->session->n_requests--;
+	req->requestor->n_requests--;
+	leave_backlog(req);
+	end_read(req);
+	req->session = NULL;
+	if (req->batch != NULL) /* the batch outlives C, not the session */
+		batch_skip(req->batch);
+	req->batch = NULL;
 }
 
-static void request_free(struct request *c)
+static void request_free(struct request *req)
 {
-	assert(c->refs == 0);
-	request_unwatch(c);
-	leave_session(c);
-	if (c->timer != NULL)
-		event_free(c->timer);
-	progress_fini(&c->progress);
-	if (c->ops->free != NULL)
-		c->ops->free(c->state);
-	rpc_async_free(c->ctx->thread_pool, c->requestor, &c->msg);
-	memory_give(&c->requestor->memory, REQUEST_COST);
-	if (c->ctx->sessions != NULL)
+	assert(req->refs == 0);
+	request_unwatch(req);
+	leave_session(req);
+	if (req->timer != NULL)
+		event_free(req->timer);
+	progress_fini(&req->progress);
+	if (req->ops->free != NULL)
+		req->ops->free(req->state);
+	rpc_async_free(req->ctx->thread_pool, req->requestor, &req->msg);
+	memory_give(&req->requestor->memory, REQUEST_COST);
+	if (req->ctx->sessions != NULL)
 		/* waiting requests may have room now */
-		sessions_read_on(c->ctx);
-	free(c);
+		sessions_read_on(req->ctx);
+	free(req);
 }
 
-void request_ref(struct request *c)
+void request_ref(struct request *req)
 {
-	c->refs++;
-	c->ctx->lookups++;
+	req->refs++;
+	req->ctx->lookups++;
 }
 
-void request_mark_large(struct request *c)
+void request_mark_large(struct request *req)
 {
-	if (c->reads)
+	if (req->reads)
 		return;
-	c->reads = true;
-	c->session->n_reads++;
-	c->session->requestor->n_reads++;
+	req->reads = true;
+	req->session->n_reads++;
+	req->session->requestor->n_reads++;
 }
 
-void request_ref_large(struct request *c)
+void request_ref_large(struct request *req)
 {
-	request_mark_large(c);
-	request_ref(c);
+	request_mark_large(req);
+	request_ref(req);
 }
 
-bool request_unref(struct request *c)
+bool request_unref(struct request *req)
 {
-	assert(c->refs > 0);
-	c->refs--;
-	c->ctx->lookups--;
-	end_read(c);
-	if (!c->dropped)
+	assert(req->refs > 0);
+	req->refs--;
+	req->ctx->lookups--;
+	end_read(req);
+	if (!req->dropped)
 		return true;
-	if (c->refs == 0)
-		request_free(c);
+	if (req->refs == 0)
+		request_free(req);
 	return false;
 }
 
-void request_drop(struct request *c, bool cancel_run)
+void request_drop(struct request *req, bool cancel_run)
 {
-	struct run *r = c->run;
-	struct runs *runs = c->session->ctx->runs;
+	struct run *r = req->run;
+	struct runs *runs = req->session->ctx->runs;
 
-	c->dropped = true;
-	c->cancels = cancel_run;
-	if (c->ops->dropped != NULL)
-		c->ops->dropped(c);
-	if (c->batch != NULL && !cancel_run)
-		batch_gone(c->batch); /* the client itself has gone */
-	request_unwatch(c);	      /* before the stream is gone */
-	if (c->batch == NULL && cancel_run)
-		c->session->ops->answer(c->session->arg, c->stream, NULL, 0,
-					(struct reply_hint){0});
-	leave_session(c);
-	/* a reference may keep C for long */
-	if (c->timer != NULL)
-		evtimer_del(c->timer);
-	if (c->refs == 0)
-		request_free(c);
+	req->dropped = true;
+	req->cancels = cancel_run;
+	if (req->ops->dropped != NULL)
+		req->ops->dropped(req);
+	if (req->batch != NULL && !cancel_run)
+		batch_gone(req->batch); /* the client itself has gone */
+	request_unwatch(req);		/* before the stream is gone */
+	if (req->batch == NULL && cancel_run)
+		req->session->ops->answer(req->session->arg, req->stream, NULL,
+					  0, (struct reply_hint){0});
+	leave_session(req);
+	/* a reference may keep REQ for long */
+	if (req->timer != NULL)
+		evtimer_del(req->timer);
+	if (req->refs == 0)
+		request_free(req);
 	if (r != NULL && cancel_run && run_is_unwanted(r))
 		runs_cancel(runs, r);
 }
@@ -235,12 +235,12 @@ void request_drop(struct request *c, bool cancel_run)
 
 #define ERROR_BYTES 2048 /* of an error message, with an id of RPC_ID_MAX */
 
-size_t request_max_bytes(const struct request *c)
+size_t request_max_bytes(const struct request *req)
 {
-	size_t most = (size_t)c->ctx->config->max_answer_bytes, used = 0;
+	size_t most = (size_t)req->ctx->config->max_answer_bytes, used = 0;
 
-	if (c->batch != NULL)
-		used = batch_bytes(c->batch, ERROR_BYTES);
+	if (req->batch != NULL)
+		used = batch_bytes(req->batch, ERROR_BYTES);
 	return used < most ? most - used : 0;
 }
 
@@ -248,112 +248,113 @@ size_t request_max_bytes(const struct request *c)
  * Replace ANSWER by an error if too long. A client which reads lines has a
  * bound for a line, and drops its session at a longer line.
  */
-static void shorten(const struct request *c, struct buf *answer)
+static void shorten(const struct request *req, struct buf *answer)
 {
 	size_t len = buf_len(answer);
 	char *errmsg;
 
-	if (len <= ERROR_BYTES || len <= request_max_bytes(c))
+	if (len <= ERROR_BYTES || len <= request_max_bytes(req))
 		return;
 	errmsg =
 	    xasprintf("the answer has %zu bytes, and no message of this server "
 		      "has more than %lld (its max_answer_bytes)%s",
-		      len, (long long)c->ctx->config->max_answer_bytes,
-		      c->batch != NULL ? "; ask for it in no batch" : "");
+		      len, (long long)req->ctx->config->max_answer_bytes,
+		      req->batch != NULL ? "; ask for it in no batch" : "");
 	buf_fini(answer);
-	rpc_put_error(answer, c->msg.id, RPC_INTERNAL_ERROR, errmsg, NULL);
+	rpc_put_error(answer, req->msg.id, RPC_INTERNAL_ERROR, errmsg, NULL);
 	free(errmsg);
 }
 
 /* Send the complete ANSWER, alone or with its batch. */
-void request_send_message(struct request *c, struct buf *answer)
+void request_send_message(struct request *req, struct buf *answer)
 {
-	const struct session_ops *ops = c->session->ops;
+	const struct session_ops *ops = req->session->ops;
 
-	shorten(c, answer);
-	if (c->batch != NULL)
-		batch_add(c->batch, answer);
+	shorten(req, answer);
+	if (req->batch != NULL)
+		batch_add(req->batch, answer);
 	else if (ops->answer_taken != NULL &&
 		 rpc_async_is_large(buf_len(answer)))
-		ops->answer_taken(c->session->arg, c->stream, answer, c->hint);
+		ops->answer_taken(req->session->arg, req->stream, answer,
+				  req->hint);
 	else
-		ops->answer(c->session->arg, c->stream, buf_data(answer),
-			    buf_len(answer), c->hint);
+		ops->answer(req->session->arg, req->stream, buf_data(answer),
+			    buf_len(answer), req->hint);
 	buf_fini(answer);
-	request_free(c);
+	request_free(req);
 }
 
-void request_result(struct request *c, struct json_object *result)
+void request_result(struct request *req, struct json_object *result)
 {
 	struct buf answer = {0};
 
-	mcp_finish_result(result, c->terms->revision);
-	rpc_put_result(&answer, c->msg.id, result);
+	mcp_finish_result(result, req->terms->revision);
+	rpc_put_result(&answer, req->msg.id, result);
 	json_object_put(result);
-	request_send_message(c, &answer);
+	request_send_message(req, &answer);
 }
 
-void request_error(struct request *c, int code, struct json_object *data,
+void request_error(struct request *req, int code, struct json_object *data,
 		   const char *fmt, ...)
 {
-	enum mcp_revision rev = c->terms->revision;
+	enum mcp_revision rev = req->terms->revision;
 	struct buf answer = {0};
 	char *text;
 	va_list ap;
 
 	code = mcp_error_code(code, rev);
-	if (c->hint.status == 0)
-		c->hint.status = mcp_error_status(code, rev);
+	if (req->hint.status == 0)
+		req->hint.status = mcp_error_status(code, rev);
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	utf8_mend(text);
-	rpc_put_error(&answer, c->msg.id, code, text, data);
+	rpc_put_error(&answer, req->msg.id, code, text, data);
 	json_object_put(data);
 	free(text);
-	request_send_message(c, &answer);
+	request_send_message(req, &answer);
 }
 
-bool request_is_operator(const struct request *c)
+bool request_is_operator(const struct request *req)
 {
-	const struct context *ctx = c->ctx;
+	const struct context *ctx = req->ctx;
 
-	return c->session->via == TRUST_LOCAL &&
-	       (c->requestor == ctx->local ||
-		c->requestor == requestors_of_uid(ctx->requestors, 0));
+	return req->session->via == TRUST_LOCAL &&
+	       (req->requestor == ctx->local ||
+		req->requestor == requestors_of_uid(ctx->requestors, 0));
 }
 
-void request_unreadable(struct request *c, int rc)
+void request_unreadable(struct request *req, int rc)
 {
-	request_error(c, RPC_INTERNAL_ERROR,
+	request_error(req, RPC_INTERNAL_ERROR,
 		      json_pack("errorCode:s", "STORE_UNAVAILABLE"),
 		      "the store cannot be read now: %s", store_says(rc));
 }
 
-void request_notify(struct request *c, const char *method,
+void request_notify(struct request *req, const char *method,
 		    struct json_object *params)
 {
-	mcp_add_subscription(params, c->msg.id);
-	session_tell(c->session, c->stream, method, params);
+	mcp_add_subscription(params, req->msg.id);
+	session_tell(req->session, req->stream, method, params);
 	json_object_put(params);
 }
 
-void request_audit_refused(const struct request *c, const char *code)
+void request_audit_refused(const struct request *req, const char *code)
 {
 	static const char *const ids[] = {"templateId", "runId", "artifactId"};
-	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *args = json_member(req->msg.params, "arguments");
 	const char *id = NULL;
 
-	if (c->session == NULL)
+	if (req->session == NULL)
 		return;
 	for (size_t i = 0; id == NULL && i < ARRAY_LEN(ids); i++)
 		id = json_member_str(args, ids[i]);
-	audit_refused(c->session->requestor,
-		      json_member_str(c->msg.params, "name"), id, code);
+	audit_refused(req->session->requestor,
+		      json_member_str(req->msg.params, "name"), id, code);
 }
 
-void request_tool_error(struct request *c, struct tool_error *r)
+void request_tool_error(struct request *req, struct tool_error *r)
 {
 	struct json_object *o =
 	    tool_error_json(r->code, r->message, r->details);
@@ -361,16 +362,16 @@ void request_tool_error(struct request *c, struct tool_error *r)
 	size_t len;
 	const char *text = json_text(o, &len);
 
-	request_audit_refused(c, r->code);
+	request_audit_refused(req, r->code);
 	result = mcp_tool_result(text, len, NULL, 0, true);
 	json_object_put(o);
 	tool_error_fini(r);
-	request_result(c, result);
+	request_result(req, result);
 }
 
 /* ---- a watched run ---- */
 
-void request_unrecorded(struct request *c, const struct run *r,
+void request_unrecorded(struct request *req, const struct run *r,
 			const char *unrecorded)
 {
 	struct tool_error tool_error = {0};
@@ -380,85 +381,85 @@ void request_unrecorded(struct request *c, const struct run *r,
 				 run_status(r), ADMISSION_STORE_MS),
 		       "the run ended, but its outcome cannot be recorded: %s",
 		       unrecorded);
-	request_tool_error(c, &tool_error);
+	request_tool_error(req, &tool_error);
 }
 
-static void on_recorded(struct request *c, struct run *r,
+static void on_recorded(struct request *req, struct run *r,
 			const char *unrecorded)
 {
-	progress_stop(&c->progress, true);
-	request_unwatch(c);
+	progress_stop(&req->progress, true);
+	request_unwatch(req);
 	if (unrecorded == NULL)
-		c->ops->run_ended(c, r);
+		req->ops->run_ended(req, r);
 	else
-		request_unrecorded(c, r, unrecorded);
+		request_unrecorded(req, r, unrecorded);
 }
 
-/* Tell C's client of the run meanwhile, if C is not one of too many. */
-static void pass_on(struct request *c, struct run *r,
+/* Tell C's client of the run meanwhile, if REQ is not one of too many. */
+static void pass_on(struct request *req, struct run *r,
 		    const struct run_notice *n)
 {
-	if (!c->told)
+	if (!req->told)
 		return;
 	if (n->kind == NOTICE_PROGRESS)
-		progress_news(&c->progress, r);
-	else if (c->ops->logs)
-		progress_log(&c->progress, r, n);
+		progress_news(&req->progress, r);
+	else if (req->ops->logs)
+		progress_log(&req->progress, r, n);
 }
 
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
-	struct request *c = CONTAINER(w, struct request, watch);
+	struct request *req = CONTAINER(w, struct request, watch);
 
 	if (n->kind == NOTICE_LOG || n->kind == NOTICE_PROGRESS)
-		pass_on(c, r, n);
+		pass_on(req, r, n);
 	else if (n->kind == NOTICE_RECORDED)
-		on_recorded(c, r, n->unrecorded);
-	else if (c->ops->run_changed != NULL)
-		c->ops->run_changed(c, r, n);
+		on_recorded(req, r, n->unrecorded);
+	else if (req->ops->run_changed != NULL)
+		req->ops->run_changed(req, r, n);
 }
 
-void request_watch(struct request *c, struct run *r)
+void request_watch(struct request *req, struct run *r)
 {
-	c->run = r;
-	c->told = r->n_told < REQUESTS_TOLD_MAX;
-	r->n_told += c->told;
-	c->watch.on_notice = on_notice;
-	run_watch_add(r, &c->watch);
+	req->run = r;
+	req->told = r->n_told < REQUESTS_TOLD_MAX;
+	r->n_told += req->told;
+	req->watch.on_notice = on_notice;
+	run_watch_add(r, &req->watch);
 }
 
-void request_unwatch(struct request *c)
+void request_unwatch(struct request *req)
 {
-	progress_stop(&c->progress, false);
-	if (c->run != NULL) {
-		c->run->n_told -= c->told;
-		run_watch_del(&c->watch);
+	progress_stop(&req->progress, false);
+	if (req->run != NULL) {
+		req->run->n_told -= req->told;
+		run_watch_del(&req->watch);
 	}
-	c->run = NULL;
-	run_waiter_del(&c->waiter);
+	req->run = NULL;
+	run_waiter_del(&req->waiter);
 }
 
-/* Set FN as the function of C's timer. */
-static void set_callback(struct request *c, event_callback_fn fn)
+/* Set FN as the function of REQ's timer. */
+static void set_callback(struct request *req, event_callback_fn fn)
 {
-	if (c->timer != NULL && event_get_callback(c->timer) == fn)
+	if (req->timer != NULL && event_get_callback(req->timer) == fn)
 		return;
-	if (c->timer != NULL)
-		event_free(c->timer);
-	c->timer = evtimer_new(c->session->ctx->base, fn, c);
+	if (req->timer != NULL)
+		event_free(req->timer);
+	req->timer = evtimer_new(req->session->ctx->base, fn, req);
 }
 
-void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn)
+void request_set_timer(struct request *req, int64_t ms, event_callback_fn fn)
 {
-	set_callback(c, fn);
-	evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
+	set_callback(req, fn);
+	evtimer_add(req->timer, CLOCK_TIMEVAL(ms));
 }
 
-void request_stop_timer(struct request *c)
+void request_stop_timer(struct request *req)
 {
-	if (c->timer != NULL)
-		evtimer_del(c->timer);
+	if (req->timer != NULL)
+		evtimer_del(req->timer);
 }
 
 /* ---- an answer which waits until its client reads ---- */
@@ -476,12 +477,12 @@ static bool is_full(const struct session *s, size_t reads_max)
 /* Let the first request of S's backlog try again. */
 static void wake_backlog(struct session *s)
 {
-	struct request *c = TAILQ_FIRST(&s->backlog);
+	struct request *req = TAILQ_FIRST(&s->backlog);
 
-	if (c != NULL && is_full(s, BACKLOG_READS_MAX))
+	if (req != NULL && is_full(s, BACKLOG_READS_MAX))
 		session_wait_to_read(s);
-	else if (c != NULL)
-		evtimer_add(c->timer, CLOCK_TIMEVAL(0));
+	else if (req != NULL)
+		evtimer_add(req->timer, CLOCK_TIMEVAL(0));
 }
 
 /*
@@ -503,54 +504,54 @@ static bool had_turn(struct requestor *q, struct event_base *base)
 	return false;
 }
 
-/* Is the row read that C waits for? Then C is answered from the same row. */
-static bool is_being_read(const struct request *c)
+/* Is the row read that C waits for? Then REQ is answered from the same row. */
+static bool is_being_read(const struct request *req)
 {
 	const struct request *other;
 
-	if (c->deferred_id[0] == '\0')
+	if (req->deferred_id[0] == '\0')
 		return false;
-	LIST_FOREACH(other, &c->ctx->sessions->reading, reading)
-		if (other->requestor == c->requestor &&
-		    strcmp(other->deferred_id, c->deferred_id) == 0)
+	LIST_FOREACH(other, &req->ctx->sessions->reading, reading)
+		if (other->requestor == req->requestor &&
+		    strcmp(other->deferred_id, req->deferred_id) == 0)
 			return true;
 	return false;
 }
 
-/* May C be answered now? CROWD: not, since others were, in this turn. */
-static bool may_answer(struct request *c, bool *crowd)
+/* May REQ be answered now? CROWD: not, since others were, in this turn. */
+static bool may_answer(struct request *req, bool *crowd)
 {
-	const struct session *s = c->session;
+	const struct session *s = req->session;
 
-	if (is_being_read(c))
+	if (is_being_read(req))
 		return false;
-	if (c->backlogged
+	if (req->backlogged
 		? is_full(s, BACKLOG_READS_MAX)
 		: is_full(s, SESSION_READS_MAX) || !TAILQ_EMPTY(&s->backlog))
 		return false;
-	*crowd = had_turn(c->requestor, c->ctx->base);
+	*crowd = had_turn(req->requestor, req->ctx->base);
 	return !*crowd;
 }
 
-bool request_backlogged(struct request *c, event_callback_fn again)
+bool request_backlogged(struct request *req, event_callback_fn again)
 {
-	struct session *s = c->session;
-	bool crowd = false, now = may_answer(c, &crowd);
+	struct session *s = req->session;
+	bool crowd = false, now = may_answer(req, &crowd);
 
-	if (!c->backlogged) {
+	if (!req->backlogged) {
 		if (now)
 			return false;
-		c->backlogged = true;
-		TAILQ_INSERT_TAIL(&s->backlog, c, backlog);
-		set_callback(c, again);
+		req->backlogged = true;
+		TAILQ_INSERT_TAIL(&s->backlog, req, backlog);
+		set_callback(req, again);
 	} else if (now) {
-		leave_backlog(c);
+		leave_backlog(req);
 		return false;
 	}
 	s->wake = wake_backlog;
 	session_wait_to_read(s);
 	if (crowd)
-		sessions_read_on(c->ctx);
+		sessions_read_on(req->ctx);
 	return true;
 }
 
@@ -563,11 +564,11 @@ static struct request *next_alike(const struct context *ctx,
 	struct session *s;
 
 	TAILQ_FOREACH(s, &ctx->sessions->waiting, wait) {
-		struct request *c = TAILQ_FIRST(&s->backlog);
+		struct request *req = TAILQ_FIRST(&s->backlog);
 
-		if (s->requestor == q && c != NULL &&
-		    strcmp(c->deferred_id, id) == 0)
-			return c;
+		if (s->requestor == q && req != NULL &&
+		    strcmp(req->deferred_id, id) == 0)
+			return req;
 	}
 	return NULL;
 }
@@ -576,25 +577,25 @@ static struct request *next_alike(const struct context *ctx,
 static void answer_alike(const struct context *ctx, const struct requestor *q,
 			 const struct store_run *row)
 {
-	struct request *c;
+	struct request *req;
 
-	while ((c = next_alike(ctx, q, row->id)) != NULL &&
-	       !request_backlogged(c, look_again))
-		c->ops->run_stored(c, row);
+	while ((req = next_alike(ctx, q, row->id)) != NULL &&
+	       !request_backlogged(req, look_again))
+		req->ops->run_stored(req, row);
 }
 
 static void on_deferred(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
-	const struct context *ctx = c->ctx;
-	const struct requestor *q = c->requestor;
+	struct request *req = arg;
+	const struct context *ctx = req->ctx;
+	const struct requestor *q = req->requestor;
 	struct tool_error tool_error = {0};
 
-	LIST_REMOVE(c, reading);
-	if (!request_unref(c))
+	LIST_REMOVE(req, reading);
+	if (!request_unref(req))
 		return;
 	if (res->rc == 0) {
-		c->ops->run_stored(c, &res->runs[0]);
+		req->ops->run_stored(req, &res->runs[0]);
 		answer_alike(ctx, q, &res->runs[0]);
 		return;
 	}
@@ -602,32 +603,32 @@ static void on_deferred(void *arg, const struct store_result *res)
 		       admission_store_details(),
 		       "the run ended, but its outcome cannot be read now: %s",
 		       store_says(res->rc));
-	request_tool_error(c, &tool_error);
+	request_tool_error(req, &tool_error);
 }
 
 static void look_again(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)fd, (void)what;
-	if (request_backlogged(c, look_again))
+	if (request_backlogged(req, look_again))
 		return;
-	request_ref_large(c);
-	LIST_INSERT_HEAD(&c->ctx->sessions->reading, c, reading);
-	store_get_run(c->session->ctx->store, c->session->requestor->name,
-		      c->deferred_id, on_deferred, c);
+	request_ref_large(req);
+	LIST_INSERT_HEAD(&req->ctx->sessions->reading, req, reading);
+	store_get_run(req->session->ctx->store, req->session->requestor->name,
+		      req->deferred_id, on_deferred, req);
 }
 
-bool request_defer(struct request *c, const struct run *r)
+bool request_defer(struct request *req, const struct run *r)
 {
-	if (!request_backlogged(c, look_again))
+	if (!request_backlogged(req, look_again))
 		return false;
-	memcpy(c->deferred_id, r->id, sizeof(c->deferred_id));
+	memcpy(req->deferred_id, r->id, sizeof(req->deferred_id));
 	return true;
 }
 
-void request_present_stored(struct request *c, const char *run_id)
+void request_present_stored(struct request *req, const char *run_id)
 {
-	snprintf(c->deferred_id, sizeof(c->deferred_id), "%s", run_id);
-	look_again(-1, 0, c);
+	snprintf(req->deferred_id, sizeof(req->deferred_id), "%s", run_id);
+	look_again(-1, 0, req);
 }

@@ -20,30 +20,30 @@ struct batch; /* answers sent together */
 struct request_ops {
 	bool logs; /* the client gets the watched run's log lines */
 	/* The answer is no longer wanted; the stream is still there. */
-	void (*dropped)(struct request *c);
+	void (*dropped)(struct request *req);
 	/*
 	 * The watched run has another state, is durable, or can never be
 	 * durable.
 	 */
-	void (*run_changed)(struct request *c, struct run *r,
+	void (*run_changed)(struct request *req, struct run *r,
 			    const struct run_notice *n);
 	/* The watched run has ended and is recorded. */
-	void (*run_ended)(struct request *c, struct run *r);
+	void (*run_ended)(struct request *req, struct run *r);
 	/* The run has ended, and ROW is its row: see request_defer(). */
-	void (*run_stored)(struct request *c, const struct store_run *row);
+	void (*run_stored)(struct request *req, const struct store_run *row);
 	/*
-	 * The template of the watched run R asks C's client (input.h); C takes
+	 * The template of the watched run R asks REQ's client (input.h); REQ takes
 	 * the question along.
 	 */
-	void (*asked)(struct request *c, struct run *r);
-	/* A remote run asks C's client: REQUESTS (*taken*) are of ROUND. */
-	void (*asked_abroad)(struct request *c, struct json_object *requests,
+	void (*asked)(struct request *req, struct run *r);
+	/* A remote run asks REQ's client: REQUESTS (*taken*) are of ROUND. */
+	void (*asked_abroad)(struct request *req, struct json_object *requests,
 			     uint32_t round);
 	/*
 	 * The client's answers to a remote run were not taken: RC is 0 if the
 	 * round was answered before, or -errno if the owner cannot be told.
 	 */
-	void (*not_heard)(struct request *c, int rc);
+	void (*not_heard)(struct request *req, int rc);
 	void (*free)(void *state);
 };
 
@@ -75,7 +75,7 @@ struct request {
 	bool may_be_task;	  /* the call becomes a task if it takes long */
 	struct progress progress; /* of RUN, while it is watched */
 
-	/* the run which C waits for */
+	/* the run which REQ waits for */
 	struct run *run; /* borrowed; NULL: WATCH is off */
 	struct run_watch watch;
 	struct run_waiter waiter; /* while the client waits for a result */
@@ -91,97 +91,97 @@ struct request *request_new(struct session *s, void *stream,
 			    struct rpc_msg *msg, struct batch *batch);
 
 /*
- * Have C wait as OPS say, with STATE, which is *taken*: ops->free() frees it.
+ * Have REQ wait as OPS say, with STATE, which is *taken*: ops->free() frees it.
  */
-void request_set_state(struct request *c, const struct request_ops *ops,
+void request_set_state(struct request *req, const struct request_ops *ops,
 		       void *state);
-/* End the wait of C and return its state, which is the caller's. */
-void *request_take_state(struct request *c);
+/* End the wait of REQ and return its state, which is the caller's. */
+void *request_take_state(struct request *req);
 
 /* Return the request under way with the key KEY of rpc_id_key(), or NULL. */
 struct request *request_find(const struct session *s, const char *key,
 			     size_t len);
 
-/* Begin C: its id is in use from now on, and C can be cancelled. */
-void request_begin(struct request *c);
+/* Begin REQ: its id is in use from now on, and REQ can be cancelled. */
+void request_begin(struct request *req);
 
-/* Answer C once, unless C was dropped, and free C. *Take* RESULT, DATA. */
-void request_result(struct request *c, struct json_object *result);
-void request_error(struct request *c, int code, struct json_object *data,
+/* Answer REQ once, unless REQ was dropped, and free REQ. *Take* RESULT, DATA. */
+void request_result(struct request *req, struct json_object *result);
+void request_error(struct request *req, int code, struct json_object *data,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
-/* Does C come from a local user who runs this machine or paddockd? */
-bool request_is_operator(const struct request *c);
+/* Does REQ come from a local user who runs this machine or paddockd? */
+bool request_is_operator(const struct request *req);
 
-/* Answer C: the store cannot be read, because of RC. */
-void request_unreadable(struct request *c, int rc);
+/* Answer REQ: the store cannot be read, because of RC. */
+void request_unreadable(struct request *req, int rc);
 
 /*
- * Send the notification METHOD by C's stream, before C's answer. PARAMS
- * (*taken*, or NULL) get C's id as the id of the subscription.
+ * Send the notification METHOD by REQ's stream, before REQ's answer. PARAMS
+ * (*taken*, or NULL) get REQ's id as the id of the subscription.
  */
-void request_notify(struct request *c, const char *method,
+void request_notify(struct request *req, const char *method,
 		    struct json_object *params);
 
 /*
- * Return how long C's answer may be: max_answer_bytes, less the other answers
+ * Return how long REQ's answer may be: max_answer_bytes, less the other answers
  * of the batch. A longer answer is replaced by an error.
  */
-size_t request_max_bytes(const struct request *c);
+size_t request_max_bytes(const struct request *req);
 /* Send ANSWER, a whole message, alone or with its batch. *Takes* ANSWER. */
-void request_send_message(struct request *c, struct buf *answer);
+void request_send_message(struct request *req, struct buf *answer);
 
-/* Log to the audit log that C's request was refused with CODE. */
-void request_audit_refused(const struct request *c, const char *code);
+/* Log to the audit log that REQ's request was refused with CODE. */
+void request_audit_refused(const struct request *req, const char *code);
 /*
- * Answer C with the error R of a tool, and log it to the audit log. R is
+ * Answer REQ with the error R of a tool, and log it to the audit log. R is
  * emptied.
  */
-void request_tool_error(struct request *c, struct tool_error *r);
+void request_tool_error(struct request *req, struct tool_error *r);
 
 /*
- * Hold a reference to C for a later callback; C is not freed meanwhile. In the
- * callback, request_unref() returns whether C still wants an answer; if not, C
+ * Hold a reference to REQ for a later callback; REQ is not freed meanwhile. In the
+ * callback, request_unref() returns whether REQ still wants an answer; if not, REQ
  * may be freed.
  */
-void request_ref(struct request *c);
-bool request_unref(struct request *c);
+void request_ref(struct request *req);
+bool request_unref(struct request *req);
 /* As request_ref(), for an answer which may be large. */
-void request_ref_large(struct request *c);
-/* Count C as awaiting a large answer, without a reference. */
-void request_mark_large(struct request *c);
+void request_ref_large(struct request *req);
+/* Count REQ as awaiting a large answer, without a reference. */
+void request_mark_large(struct request *req);
 
 /*
- * Drop C, whose answer is no longer wanted: the client cancelled it, or is
+ * Drop REQ, whose answer is no longer wanted: the client cancelled it, or is
  * gone.
  */
-void request_drop(struct request *c, bool cancel_run);
+void request_drop(struct request *req, bool cancel_run);
 
-/* Have C wait for R, which has not ended, and show its progress. */
-void request_watch(struct request *c, struct run *r);
-void request_unwatch(struct request *c);
-/* Answer C that R has ended, and cannot be recorded for the reason UNRECORDED. */
-void request_unrecorded(struct request *c, const struct run *r,
+/* Have REQ wait for R, which has not ended, and show its progress. */
+void request_watch(struct request *req, struct run *r);
+void request_unwatch(struct request *req);
+/* Answer REQ that R has ended, and cannot be recorded for the reason UNRECORDED. */
+void request_unrecorded(struct request *req, const struct run *r,
 			const char *unrecorded);
 /*
- * Does C's client not read, or read much already? Then a large answer which can
- * be had again is not made yet, since it would take memory. AGAIN (with C) is
- * called in C's turn, to ask once more.
+ * Does REQ's client not read, or read much already? Then a large answer which can
+ * be had again is not made yet, since it would take memory. AGAIN (with REQ) is
+ * called in REQ's turn, to ask once more.
  */
-bool request_backlogged(struct request *c, event_callback_fn again);
+bool request_backlogged(struct request *req, event_callback_fn again);
 /*
- * R has ended and is recorded. If C's client does not read, answer later from
- * R's row, by run_stored() of C's ops. False: answer now.
+ * R has ended and is recorded. If REQ's client does not read, answer later from
+ * R's row, by run_stored() of REQ's ops. False: answer now.
  */
-bool request_defer(struct request *c, const struct run *r);
+bool request_defer(struct request *req, const struct run *r);
 /*
- * RUN_ID has ended, and is recorded: read its row, once C's client reads what
- * it asked for before, and answer C from the row, by run_stored() of C's ops.
+ * RUN_ID has ended, and is recorded: read its row, once REQ's client reads what
+ * it asked for before, and answer REQ from the row, by run_stored() of REQ's ops.
  */
-void request_present_stored(struct request *c, const char *run_id);
-/* Call FN once after MS, unless C is answered before. */
-void request_set_timer(struct request *c, int64_t ms, event_callback_fn fn);
-/* Stop C's timer until it is set again. */
-void request_stop_timer(struct request *c);
+void request_present_stored(struct request *req, const char *run_id);
+/* Call FN once after MS, unless REQ is answered before. */
+void request_set_timer(struct request *req, int64_t ms, event_callback_fn fn);
+/* Stop REQ's timer until it is set again. */
+void request_stop_timer(struct request *req);
 
 #endif

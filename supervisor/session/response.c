@@ -81,25 +81,27 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 }
 
 /* Send TEXT as a notification, unless too long for a message. */
-static void tell(struct request *c, struct buf *text, const struct response *m)
+static void tell(struct request *req, struct buf *text,
+		 const struct response *m)
 {
-	struct session *s = c->session;
+	struct session *s = req->session;
 
 	if (buf_len(text) <= m->max)
-		s->ops->send(s->arg, c->stream, buf_data(text), buf_len(text));
+		s->ops->send(s->arg, req->stream, buf_data(text),
+			     buf_len(text));
 	buf_fini(text);
-	m->told(c, m->arg, true);
+	m->told(req, m->arg, true);
 }
 
-static void leave(struct request *c, struct buf *answer,
+static void leave(struct request *req, struct buf *answer,
 		  const struct response *m)
 {
 	if (m->method != NULL)
-		tell(c, answer, m);
+		tell(req, answer, m);
 	else if (m->fault[0] != '\0')
-		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
+		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
 	else
-		request_send_message(c, answer);
+		request_send_message(req, answer);
 }
 
 /* ---- on a thread ---- */
@@ -155,12 +157,12 @@ static char *copy(const char *text, size_t len)
 	return to;
 }
 
-static void make_later(struct request *c, const struct response *m)
+static void make_later(struct request *req, const struct response *m)
 {
 	struct made *d = xcalloc(1, sizeof(*d));
 
-	d->request = c;
-	d->who = c->requestor;
+	d->request = req;
+	d->who = req->requestor;
 	d->held = ANSWER_COPIES * m->len;
 	memory_add(&d->who->memory, d->held);
 	d->m = *m;
@@ -169,36 +171,36 @@ static void make_later(struct request *c, const struct response *m)
 	d->m.answer.node = xstrdup_opt(m->answer.node);
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
-	request_ref_large(c);
-	if (thread_pool_submit(c->ctx->thread_pool, c->requestor, &kind, d) !=
-	    NULL)
+	request_ref_large(req);
+	if (thread_pool_submit(req->ctx->thread_pool, req->requestor, &kind,
+			       d) != NULL)
 		return;
 	drop(d);
 	if (m->method != NULL)
-		m->told(c, m->arg, false);
+		m->told(req, m->arg, false);
 	else
 		request_error(
-		    c, RPC_INTERNAL_ERROR, NULL,
+		    req, RPC_INTERNAL_ERROR, NULL,
 		    "too many large answers of yours are being made; ask for "
 		    "this one again when others have come");
 }
 
-void response_send(struct request *c, const struct response *m)
+void response_send(struct request *req, const struct response *m)
 {
 	struct response now = *m;
 	struct buf answer = {0};
 
-	now.max = request_max_bytes(c);
-	now.revision = c->terms->revision;
+	now.max = request_max_bytes(req);
+	now.revision = req->terms->revision;
 	if (rpc_async_is_large(m->len)) {
-		make_later(c, &now);
+		make_later(req, &now);
 		return;
 	}
-	put_answer(&answer, c->msg.id, &now);
+	put_answer(&answer, req->msg.id, &now);
 	json_object_put(now.head);
 	if (m->taken)
 		free((char *)m->text);
-	leave(c, &answer, &now);
+	leave(req, &answer, &now);
 }
 
 /* ---- a tree ---- */
@@ -211,12 +213,13 @@ static struct json_object *make_tree(struct response *m)
 	return result;
 }
 
-void response_tree(struct request *c, struct json_object *result, size_t len)
+void response_tree(struct request *req, struct json_object *result, size_t len)
 {
-	response_send(c, &(struct response){.make = make_tree,
-					    .taken = true, /* no text to copy */
-					    .len = len,
-					    .head = result});
+	response_send(req,
+		      &(struct response){.make = make_tree,
+					 .taken = true, /* no text to copy */
+					 .len = len,
+					 .head = result});
 }
 
 /* ---- a tool's ---- */
@@ -242,40 +245,40 @@ static struct json_object *make_tool_result(struct response *m)
 	return result;
 }
 
-static void send_object(struct request *c, struct json_object *obj,
+static void send_object(struct request *req, struct json_object *obj,
 			bool is_error, const char *note)
 {
 	size_t len;
 	const char *text = json_text(obj, &len);
 
-	response_send(c, &(struct response){.make = make_tool_result,
-					    .gives_way = true,
-					    .text = text,
-					    .len = len,
-					    .note = note,
-					    .is_error = is_error});
+	response_send(req, &(struct response){.make = make_tool_result,
+					      .gives_way = true,
+					      .text = text,
+					      .len = len,
+					      .note = note,
+					      .is_error = is_error});
 	json_object_put(obj);
 }
 
-void response_tool_result(struct request *c, struct json_object *obj,
+void response_tool_result(struct request *req, struct json_object *obj,
 			  bool is_error)
 {
-	send_object(c, obj, is_error, NULL);
+	send_object(req, obj, is_error, NULL);
 }
 
-void response_tool_result_noted(struct request *c, struct json_object *obj,
+void response_tool_result_noted(struct request *req, struct json_object *obj,
 				const char *note)
 {
-	send_object(c, obj, false, note);
+	send_object(req, obj, false, note);
 }
 
-void response_tool_text(struct request *c, char *text, size_t len)
+void response_tool_text(struct request *req, char *text, size_t len)
 {
-	response_send(c, &(struct response){.make = make_tool_result,
-					    .gives_way = true,
-					    .text = text,
-					    .taken = true,
-					    .len = len});
+	response_send(req, &(struct response){.make = make_tool_result,
+					      .gives_way = true,
+					      .text = text,
+					      .taken = true,
+					      .len = len});
 }
 
 /* ---- a run ---- */
@@ -326,57 +329,58 @@ static struct json_object *make_detailed(struct response *m)
 	return task;
 }
 
-static void answer_by(struct request *c, const struct run_result_source *a,
+static void answer_by(struct request *req, const struct run_result_source *a,
 		      struct json_object *(*maker)(struct response *m))
 {
-	response_send(c, &(struct response){.make = maker,
-					    .answer = *a,
-					    .gives_way = true,
-					    .text = a->view,
-					    .len = strlen(a->view)});
+	response_send(req, &(struct response){.make = maker,
+					      .answer = *a,
+					      .gives_way = true,
+					      .text = a->view,
+					      .len = strlen(a->view)});
 }
 
-void response_run(struct request *c, const struct run_result_source *a)
+void response_run(struct request *req, const struct run_result_source *a)
 {
-	answer_by(c, a, make_run);
+	answer_by(req, a, make_run);
 }
 
-void response_run_of_task(struct request *c, const struct run_result_source *a)
+void response_run_of_task(struct request *req,
+			  const struct run_result_source *a)
 {
-	answer_by(c, a, make_of_task);
+	answer_by(req, a, make_of_task);
 }
 
-void response_task(struct request *c, struct json_object *task,
+void response_task(struct request *req, struct json_object *task,
 		   const struct run_result_source *a)
 {
-	response_send(c, &(struct response){.make = make_detailed,
-					    .answer = *a,
-					    .gives_way = true,
-					    .text = a->view,
-					    .len = strlen(a->view),
-					    .head = task});
+	response_send(req, &(struct response){.make = make_detailed,
+					      .answer = *a,
+					      .gives_way = true,
+					      .text = a->view,
+					      .len = strlen(a->view),
+					      .head = task});
 }
 
-void response_tell_task(struct request *c, const char *method,
+void response_tell_task(struct request *req, const char *method,
 			struct json_object *task,
 			const struct run_result_source *a, response_told told,
 			void *arg)
 {
-	response_send(c, &(struct response){.make = make_detailed,
-					    .answer = *a,
-					    .gives_way = true,
-					    .text = a->view,
-					    .len = strlen(a->view),
-					    .head = task,
-					    .method = method,
-					    .told = told,
-					    .arg = arg});
+	response_send(req, &(struct response){.make = make_detailed,
+					      .answer = *a,
+					      .gives_way = true,
+					      .text = a->view,
+					      .len = strlen(a->view),
+					      .head = task,
+					      .method = method,
+					      .told = told,
+					      .arg = arg});
 }
 
-bool response_has_schema(const struct request *c, const char *template_id)
+bool response_has_schema(const struct request *req, const char *template_id)
 {
 	const struct template *t =
-	    catalogue_newest(c->ctx->catalogue, template_id);
+	    catalogue_newest(req->ctx->catalogue, template_id);
 
 	return t != NULL && template_promises(t);
 }

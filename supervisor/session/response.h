@@ -17,7 +17,7 @@
  * Reports on a notification. LEFT: it was sent, or is too long ever to be sent;
  * false: the threads have too much to do now.
  */
-typedef void (*response_told)(struct request *c, void *arg, bool left);
+typedef void (*response_told)(struct request *req, void *arg, bool left);
 
 /* The material of an answer; MAKE decides which members are used. */
 struct response {
@@ -51,7 +51,7 @@ struct response {
 	struct json_object *head;
 	/*
 	 * Not an answer, but the params of the notification METHOD (*lent* for
-	 * good) of the subscription C; TOLD reports.
+	 * good) of the subscription REQ; TOLD reports.
 	 */
 	const char *method;
 	response_told told;
@@ -59,51 +59,52 @@ struct response {
 };
 
 /*
- * Answer C with the result of M (texts are *lent*, unless taken): at once, or
- * for a long text after a thread has made it. Until then C's client counts as
+ * Answer REQ with the result of M (texts are *lent*, unless taken): at once, or
+ * for a long text after a thread has made it. Until then REQ's client counts as
  * awaiting a large answer.
  */
-void response_send(struct request *c, const struct response *m);
+void response_send(struct request *req, const struct response *m);
 
 /*
- * Answer C with RESULT (*taken*), to no part of which another reference exists.
+ * Answer REQ with RESULT (*taken*), to no part of which another reference exists.
  * The texts in RESULT have LEN bytes; many bytes are written on a thread.
  */
-void response_tree(struct request *c, struct json_object *result, size_t len);
+void response_tree(struct request *req, struct json_object *result, size_t len);
 
 /*
- * Answer C with a tool's result: OBJ (*taken*) as structuredContent and as
+ * Answer REQ with a tool's result: OBJ (*taken*) as structuredContent and as
  * text.
  */
-void response_tool_result(struct request *c, struct json_object *obj,
+void response_tool_result(struct request *req, struct json_object *obj,
 			  bool is_error);
 /*
  * As response_tool_result(), with NOTE (*lent* for good; may be NULL) as a
  * further text.
  */
-void response_tool_result_noted(struct request *c, struct json_object *obj,
+void response_tool_result_noted(struct request *req, struct json_object *obj,
 				const char *note);
 /* As response_tool_result(), from an object's TEXT, which is *taken*. */
-void response_tool_text(struct request *c, char *text, size_t len);
+void response_tool_text(struct request *req, char *text, size_t len);
 
-/* Answer C with the run A, whose texts are *lent*, now or from a thread. */
-void response_run(struct request *c, const struct run_result_source *a);
+/* Answer REQ with the run A, whose texts are *lent*, now or from a thread. */
+void response_run(struct request *req, const struct run_result_source *a);
 /* As response_run(), for tasks/result: the answer names the task. */
-void response_run_of_task(struct request *c, const struct run_result_source *a);
+void response_run_of_task(struct request *req,
+			  const struct run_result_source *a);
 
 /*
  * As response_run(), for tasks/get of the extension: TASK (*taken*) is
  * task_json_detailed() of a completed task, and gets the result of its call.
  */
-void response_task(struct request *c, struct json_object *task,
+void response_task(struct request *req, struct json_object *task,
 		   const struct run_result_source *a);
 
 /*
  * As response_task(), as the notification METHOD (*lent* for good) of the
- * subscription C. TOLD is called with ARG, now or later, unless C is dropped
+ * subscription REQ. TOLD is called with ARG, now or later, unless REQ is dropped
  * before.
  */
-void response_tell_task(struct request *c, const char *method,
+void response_tell_task(struct request *req, const char *method,
 			struct json_object *task,
 			const struct run_result_source *a, response_told told,
 			void *arg);
@@ -112,6 +113,6 @@ void response_tell_task(struct request *c, const char *method,
  * Has the tool of template TEMPLATE_ID, as clients know it now, an
  * outputSchema? For run_result_source.promised.
  */
-bool response_has_schema(const struct request *c, const char *template_id);
+bool response_has_schema(const struct request *req, const char *template_id);
 
 #endif

@@ -77,10 +77,10 @@ static void input_free(struct input *in)
 /*
  * A run.on_waiter. When a waiter comes, ask held questions, and questions whose
  * client does not read. When a waiter leaves, or does not read, ask another
- * client. C NULL: the session of R's maker.
+ * client. REQ NULL: the session of R's maker.
  */
 static void on_waiter(struct run *r, enum run_waiter_event ev,
-		      struct request *c)
+		      struct request *req)
 {
 	struct pending_input *p = older(r, UINT32_MAX);
 
@@ -90,7 +90,7 @@ static void on_waiter(struct run *r, enum run_waiter_event ev,
 			input_route(p);
 		} else if (ev != WAITER_LEFT) {
 			input_reroute(p);
-		} else if (p->request == c) {
+		} else if (p->request == req) {
 			input_withdraw(
 			    p, "the request that it belongs to is over");
 			input_route(p);

@@ -188,17 +188,17 @@ static void on_gathered(evutil_socket_t fd, short what, void *arg)
 {
 	struct input *in = arg;
 	struct run *r = in->run;
-	struct request *c = who_gathers(in);
+	struct request *req = who_gathers(in);
 	const struct cluster *cluster = in->ctx->cluster;
 
 	(void)fd, (void)what;
 	in->gather_ms = 0;
-	if (c == NULL) {
+	if (req == NULL) {
 		if (cluster == NULL || !cluster->ask(in->ctx, r))
 			return;
-	} else if (thread_pool_has_room(in->ctx->thread_pool, c->requestor)) {
+	} else if (thread_pool_has_room(in->ctx->thread_pool, req->requestor)) {
 		/* without room, a large answer would be refused */
-		c->ops->asked(c, r);
+		req->ops->asked(req, r);
 	}
 	if (r->job.input == in && (who_gathers(in) != NULL ||
 				   (cluster != NULL && cluster->may_ask(r))))

@@ -35,35 +35,35 @@ const unsigned char *input_seal_key(const struct context *ctx)
 	return key;
 }
 
-void input_required(struct request *c, struct json_object *requests,
+void input_required(struct request *req, struct json_object *requests,
 		    struct request_state *st)
 {
 	char text[REQUEST_STATE_SIZE];
 
-	st->requestor = c->requestor->name;
-	st->expires_ms = clock_wall_ms() + c->ctx->config->input_wait_ms;
-	request_state_seal(text, input_seal_key(c->ctx), st);
-	request_result(c,
+	st->requestor = req->requestor->name;
+	st->expires_ms = clock_wall_ms() + req->ctx->config->input_wait_ms;
+	request_state_seal(text, input_seal_key(req->ctx), st);
+	request_result(req,
 		       json_pack("resultType:s inputRequests:o requestState:s",
 				 "input_required", requests, text));
 }
 
-bool input_required_is_retry(const struct request *c)
+bool input_required_is_retry(const struct request *req)
 {
-	return mcp_has(c->terms->revision, MCP_STATELESS) &&
-	       json_object_object_get_ex(c->msg.params, "requestState", NULL);
+	return mcp_has(req->terms->revision, MCP_STATELESS) &&
+	       json_object_object_get_ex(req->msg.params, "requestState", NULL);
 }
 
-static void refuse(struct request *c, const char *reason, const char *text)
+static void refuse(struct request *req, const char *reason, const char *text)
 {
-	request_audit_refused(c, "REQUEST_STATE_REFUSED");
+	request_audit_refused(req, "REQUEST_STATE_REFUSED");
 	request_error(
-	    c, RPC_INVALID_PARAMS,
+	    req, RPC_INVALID_PARAMS,
 	    json_pack("errorCode:s reason:s", "REQUEST_STATE_REFUSED", reason),
 	    "%s", text);
 }
 
-bool input_required_open(struct request *c, struct request_state *st)
+bool input_required_open(struct request *req, struct request_state *st)
 {
 	static const char *const reasons[REQUEST_STATE_VERDICTS] = {
 	    [REQUEST_STATE_MALFORMED] = "malformed",
@@ -71,23 +71,24 @@ bool input_required_open(struct request *c, struct request_state *st)
 	    [REQUEST_STATE_OTHER_REQUESTOR] = "other_requestor",
 	    [REQUEST_STATE_OTHER_CALL] = "other_call",
 	    [REQUEST_STATE_EXPIRED] = "expired"};
-	struct json_object *given = json_member(c->msg.params, "requestState");
-	const char *text = json_member_str(c->msg.params, "requestState");
+	struct json_object *given =
+	    json_member(req->msg.params, "requestState");
+	const char *text = json_member_str(req->msg.params, "requestState");
 	enum request_state_verdict v;
 
-	st->requestor = c->requestor->name;
+	st->requestor = req->requestor->name;
 	v = request_state_open(
-	    st, input_seal_key(c->ctx), text != NULL ? text : "",
+	    st, input_seal_key(req->ctx), text != NULL ? text : "",
 	    (size_t)json_object_get_string_len(given), clock_wall_ms());
 	if (v == REQUEST_STATE_OK)
 		return true;
-	refuse(c, reasons[v], request_state_text(v));
+	refuse(req, reasons[v], request_state_text(v));
 	return false;
 }
 
-void input_required_used(struct request *c)
+void input_required_used(struct request *req)
 {
-	refuse(c, "used",
+	refuse(req, "used",
 	       "this requestState was used before, and each can be once: go on "
 	       "with the newest that was given, or call anew");
 }

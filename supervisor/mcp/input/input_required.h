@@ -12,11 +12,11 @@
 #include "supervisor/session/request.h"
 
 /*
- * Answer C (of a revision without sessions) by "input_required": REQUESTS
+ * Answer REQ (of a revision without sessions) by "input_required": REQUESTS
  * ({key: {method, params}}, taken) are needed, and the client is to come back
  * with ST, whose run, round and call are set.
  */
-void input_required(struct request *c, struct json_object *requests,
+void input_required(struct request *req, struct json_object *requests,
 		    struct request_state *st);
 
 /*
@@ -26,15 +26,15 @@ void input_required(struct request *c, struct json_object *requests,
  */
 const unsigned char *input_seal_key(const struct context *ctx);
 
-/* Does C bring a state? */
-bool input_required_is_retry(const struct request *c);
+/* Does REQ bring a state? */
+bool input_required_is_retry(const struct request *req);
 /*
- * Open C's state into ST, whose call is set: a retry repeats its call. False:
- * the state is foreign, too old, or of another requestor or call, and C has
+ * Open REQ's state into ST, whose call is set: a retry repeats its call. False:
+ * the state is foreign, too old, or of another requestor or call, and REQ has
  * been answered by an error with the reason.
  */
-bool input_required_open(struct request *c, struct request_state *st);
-/* Refuse C, whose state was used before. */
-void input_required_used(struct request *c);
+bool input_required_open(struct request *req, struct request_state *st);
+/* Refuse REQ, whose state was used before. */
+void input_required_used(struct request *req);
 
 #endif

@@ -101,11 +101,11 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 }
 
 /*
- * Ask P of the client of S: on C's stream, or (C NULL) on the stream that
+ * Ask P of the client of S: on REQ's stream, or (REQ NULL) on the stream that
  * belongs to no request.
  */
 static void input_send(struct pending_input *p, struct session *s,
-		       struct request *c)
+		       struct request *req)
 {
 	struct run *r = p->input->run;
 	int64_t left = p->expires_mono_ms - clock_mono_ms();
@@ -117,10 +117,10 @@ static void input_send(struct pending_input *p, struct session *s,
 		input_fail(p, "the client does not read what it is sent");
 		return;
 	}
-	p->request = c;
+	p->request = req;
 	p->session = s;
 	p->was_asked = true;
-	p->asked = client_task_ask(s, c != NULL ? c->stream : NULL,
+	p->asked = client_task_ask(s, req != NULL ? req->stream : NULL,
 				   input_request_method(&p->q), params,
 				   left > 0 ? left : 1, on_done, p);
 	json_object_put(params);
@@ -144,10 +144,10 @@ static const char *missing(const struct pending_input *p,
 		   : "the client has not sent notifications/initialized";
 }
 
-/* Does C take questions along and come back (a revision without sessions)? */
-static bool takes_along(const struct request *c)
+/* Does REQ take questions along and come back (a revision without sessions)? */
+static bool takes_along(const struct request *req)
 {
-	return mcp_has(c->terms->revision, MCP_STATELESS);
+	return mcp_has(req->terms->revision, MCP_STATELESS);
 }
 
 /*
@@ -162,23 +162,23 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 	struct run_waiter *w;
 
 	TAILQ_FOREACH(w, &p->input->run->waiters, link) {
-		struct request *c = w->request;
-		const struct session *s = c->session;
+		struct request *req = w->request;
+		const struct session *s = req->session;
 		const char *lacks;
 
-		if (s->over || c->terms == unable)
+		if (s->over || req->terms == unable)
 			continue;
-		lacks = c->terms == able ? NULL : missing(p, s, c->terms);
+		lacks = req->terms == able ? NULL : missing(p, s, req->terms);
 		if (lacks != NULL) {
-			unable = c->terms;
+			unable = req->terms;
 			*errmsg = lacks;
 			continue;
 		}
-		able = c->terms;
-		if (session_has_reader(s, c->stream))
-			return c;
+		able = req->terms;
+		if (session_has_reader(s, req->stream))
+			return req;
 		if (unread == NULL)
-			unread = c;
+			unread = req;
 	}
 	return unread;
 }
@@ -186,18 +186,18 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 void input_reroute(struct pending_input *p)
 {
 	const char *errmsg = NULL;
-	struct request *c;
+	struct request *req;
 
 	if (p->asked == NULL || !input_is_wanted(p) ||
 	    session_has_reader(p->session,
 			       p->request != NULL ? p->request->stream : NULL))
 		return;
-	c = waiting_for(p, &errmsg);
-	if (c == NULL || takes_along(c) ||
-	    !session_has_reader(c->session, c->stream))
+	req = waiting_for(p, &errmsg);
+	if (req == NULL || takes_along(req) ||
+	    !session_has_reader(req->session, req->stream))
 		return;
 	input_withdraw(p, "who waits now is asked instead");
-	input_send(p, c->session, c);
+	input_send(p, req->session, req);
 }
 
 /*
@@ -218,14 +218,14 @@ static bool waits_elsewhere(struct pending_input *p, const char **errmsg)
 static void offer_plain(struct pending_input *p)
 {
 	const char *errmsg = NULL;
-	struct request *c = waiting_for(p, &errmsg);
+	struct request *req = waiting_for(p, &errmsg);
 	struct tool_error tool_error = {0};
 
-	if (c != NULL ? takes_along(c) : waits_elsewhere(p, &errmsg)) {
+	if (req != NULL ? takes_along(req) : waits_elsewhere(p, &errmsg)) {
 		p->was_asked = true;
 		input_gather(p->input);
-	} else if (c != NULL) {
-		input_send(p, c->session, c);
+	} else if (req != NULL) {
+		input_send(p, req->session, req);
 	} else if (p->input->run->job.parked.is) {
 		return; /* a client will be back */
 	} else if (p->was_asked) {
@@ -263,7 +263,7 @@ static void offer_task(struct pending_input *p)
 	    there ? missing(p, maker, &maker->terms) : missing_reader(p);
 	bool unable = errmsg != NULL;
 	struct tool_error tool_error = {0};
-	struct request *c;
+	struct request *req;
 
 	if (!p->input->run->task.known)
 		return; /* the client does not know the task yet */
@@ -271,9 +271,9 @@ static void offer_task(struct pending_input *p)
 		input_send(p, maker, NULL);
 		return;
 	}
-	c = waiting_for(p, &errmsg);
-	if (c != NULL && !takes_along(c)) {
-		input_send(p, c->session, c);
+	req = waiting_for(p, &errmsg);
+	if (req != NULL && !takes_along(req)) {
+		input_send(p, req->session, req);
 	} else if (unable) {
 		input_request_refuse(&p->q, errmsg, &tool_error);
 		input_reject(p, &tool_error);

@@ -57,9 +57,9 @@ static enum taken take(struct json_object *answers, const char *key,
 	return taken;
 }
 
-static void answer_declined(struct request *c, const char *key)
+static void answer_declined(struct request *req, const char *key)
 {
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "the user declined to answer \"%s\", which has to be "
 		      "known before this is given",
 		      key);
@@ -68,7 +68,7 @@ static void answer_declined(struct request *c, const char *key)
 /* ---- a session's client: one question after the other ---- */
 
 struct asking {
-	struct request *c;
+	struct request *req;
 	/* a copy, which holds a reference to its template */
 	struct catalogue_entry offer;
 	asks_give give;
@@ -95,13 +95,13 @@ static struct json_object *nth(struct json_object *asks, size_t i,
 /*
  * Cancel the question, while the stream by which the client was asked exists.
  */
-static void on_dropped(struct request *c)
+static void on_dropped(struct request *req)
 {
-	struct asking *a = c->state;
+	struct asking *a = req->state;
 
 	if (a->asked != NULL)
 		client_task_drop(
-		    a->asked, c->session->over
+		    a->asked, req->session->over
 				  ? NULL
 				  : "the request that it belongs to is over");
 	a->asked = NULL;
@@ -124,13 +124,13 @@ static void ask_next(struct asking *a);
 
 static void on_timeout(evutil_socket_t fd, short what, void *request)
 {
-	struct request *c = request;
-	struct asking *a = c->state;
+	struct request *req = request;
+	struct asking *a = req->state;
 
 	(void)fd, (void)what;
 	client_task_drop(a->asked, "no answer came in time");
 	a->asked = NULL;
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "no answer to \"%s\", which has to be known before this "
 		      "is given, came within %d ms",
 		      a->key, INPUT_REQUEST_TIMEOUT_MS);
@@ -145,9 +145,9 @@ static void on_answer(struct asking *a, struct json_object *result)
 	if (taken == TAKEN)
 		ask_next(a);
 	else if (taken == DECLINED)
-		answer_declined(a->c, a->key);
+		answer_declined(a->req, a->key);
 	else
-		request_error(a->c, RPC_INVALID_PARAMS, NULL,
+		request_error(a->req, RPC_INVALID_PARAMS, NULL,
 			      "the answer to \"%s\", which has to be known "
 			      "before this is given, is none: %s",
 			      a->key, r.message);
@@ -156,7 +156,7 @@ static void on_answer(struct asking *a, struct json_object *result)
 
 static void on_failure(struct asking *a, const char *errmsg)
 {
-	request_error(a->c, RPC_INVALID_PARAMS, NULL,
+	request_error(a->req, RPC_INVALID_PARAMS, NULL,
 		      "\"%s\" has to be known before this is given, but asking "
 		      "the client for it failed: %.200s",
 		      a->key, errmsg != NULL ? errmsg : "it does not say why");
@@ -188,41 +188,41 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
  */
 static const char *missing(const struct asking *a)
 {
-	const struct session *s = a->c->session;
+	const struct session *s = a->req->session;
 
 	if (!s->initialized)
 		return "the client has not sent notifications/initialized";
 	if (session_is_backlogged(s))
 		return "the client does not read what it is sent";
-	return input_request_missing(&a->q, a->c->terms);
+	return input_request_missing(&a->q, a->req->terms);
 }
 
 static void send_it(struct asking *a)
 {
-	struct request *c = a->c;
+	struct request *req = a->req;
 	struct json_object *params =
-	    input_request_params(&a->q, c->terms->revision, NULL);
+	    input_request_params(&a->q, req->terms->revision, NULL);
 
-	a->asked =
-	    client_task_ask(c->session, c->stream, input_request_method(&a->q),
-			    params, INPUT_REQUEST_TIMEOUT_MS, on_done, a);
+	a->asked = client_task_ask(req->session, req->stream,
+				   input_request_method(&a->q), params,
+				   INPUT_REQUEST_TIMEOUT_MS, on_done, a);
 	json_object_put(params);
 	if (a->asked != NULL)
-		request_set_timer(c, INPUT_REQUEST_TIMEOUT_MS, on_timeout);
+		request_set_timer(req, INPUT_REQUEST_TIMEOUT_MS, on_timeout);
 	else
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "too much is asked of this client already");
 }
 
 /* Give the offer: all questions are answered. */
 static void finish(struct asking *a)
 {
-	struct request *c = a->c;
+	struct request *req = a->req;
 
-	(void)request_take_state(c);
-	if (c->timer != NULL)
-		event_del(c->timer);
-	a->give(c, &a->offer, a->answers);
+	(void)request_take_state(req);
+	if (req->timer != NULL)
+		event_del(req->timer);
+	a->give(req, &a->offer, a->answers);
 	asking_free(a);
 }
 
@@ -243,23 +243,23 @@ static void ask_next(struct asking *a)
 		send_it(a);
 	else
 		request_error(
-		    a->c, RPC_INVALID_PARAMS, NULL,
+		    a->req, RPC_INVALID_PARAMS, NULL,
 		    "\"%s\" has to be known before this is given, but "
 		    "the user cannot be asked: %s",
 		    a->key, lacks);
 }
 
-static void ask_session(struct request *c, const struct catalogue_entry *o,
+static void ask_session(struct request *req, const struct catalogue_entry *o,
 			asks_give give)
 {
 	struct asking *a = xcalloc(1, sizeof(*a));
 
-	*a = (struct asking){.c = c,
+	*a = (struct asking){.req = req,
 			     .offer = *o,
 			     .give = give,
 			     .answers = json_object_new_object()};
 	template_ref(o->template);
-	request_set_state(c, &asking_ops, a);
+	request_set_state(req, &asking_ops, a);
 	ask_next(a);
 }
 
@@ -269,7 +269,7 @@ static void ask_session(struct request *c, const struct catalogue_entry *o,
 
 /* A single request of such a client, and its outcome. */
 struct round {
-	struct request *c;
+	struct request *req;
 	struct json_object *given;    /* *lent*; NULL: no answers */
 	struct json_object *answers;  /* the answers so far */
 	struct json_object *requests; /* the missing questions, by their keys */
@@ -280,19 +280,19 @@ struct round {
 
 /*
  * Take the answers of the request, which may come before any question. False:
- * the requestState belongs to another request, and C was refused.
+ * the requestState belongs to another request, and REQ was refused.
  */
 static bool take_given(struct round *w)
 {
-	struct json_object *params = w->c->msg.params;
+	struct json_object *params = w->req->msg.params;
 	const char *name = json_member_str(params, "name");
 
 	w->given = json_member(params, "inputResponses");
-	request_state_call(w->state.call, w->c->msg.method,
+	request_state_call(w->state.call, w->req->msg.method,
 			   name != NULL ? name : json_member_str(params, "uri"),
 			   json_member(params, "arguments"));
-	return !input_required_is_retry(w->c) ||
-	       input_required_open(w->c, &w->state);
+	return !input_required_is_retry(w->req) ||
+	       input_required_open(w->req, &w->state);
 }
 
 /* Take the answer to ASK, or put ASK among the questions to ask (again). */
@@ -310,12 +310,13 @@ static void look(struct round *w, const char *key, struct json_object *ask)
 	if (taken == DECLINED)
 		w->declined = key;
 	if (taken == WRONG) {
-		params = input_request_params(&q, w->c->terms->revision, NULL);
+		params =
+		    input_request_params(&q, w->req->terms->revision, NULL);
 		json_object_object_add(w->requests, key,
 				       json_pack("method:s params:o",
 						 input_request_method(&q),
 						 params));
-		w->unable |= input_request_missing(&q, w->c->terms) != NULL;
+		w->unable |= input_request_missing(&q, w->req->terms) != NULL;
 	}
 	input_request_fini(&q);
 }
@@ -323,15 +324,15 @@ static void look(struct round *w, const char *key, struct json_object *ask)
 static void answer_round(struct round *w, const struct catalogue_entry *o,
 			 asks_give give)
 {
-	struct request *c = w->c;
+	struct request *req = w->req;
 
 	if (w->declined != NULL) {
-		answer_declined(c, w->declined);
+		answer_declined(req, w->declined);
 	} else if (json_object_object_length(w->requests) == 0) {
-		give(c, o, w->answers);
+		give(req, o, w->answers);
 	} else if (w->unable) {
 		request_error(
-		    c, RPC_MISSING_CAPABILITY,
+		    req, RPC_MISSING_CAPABILITY,
 		    mcp_missing_capability(CAPABILITY),
 		    "\"%.100s\" asks the user before it is given: the "
 		    "client would have to declare the capability "
@@ -339,14 +340,14 @@ static void answer_round(struct round *w, const struct catalogue_entry *o,
 		    o->key);
 	} else {
 		w->state.round = 1;
-		input_required(c, json_object_get(w->requests), &w->state);
+		input_required(req, json_object_get(w->requests), &w->state);
 	}
 }
 
-static void ask_by_result(struct request *c, const struct catalogue_entry *o,
+static void ask_by_result(struct request *req, const struct catalogue_entry *o,
 			  asks_give give)
 {
-	struct round w = {.c = c};
+	struct round w = {.req = req};
 
 	if (!take_given(&w))
 		return;
@@ -359,15 +360,15 @@ static void ask_by_result(struct request *c, const struct catalogue_entry *o,
 	json_object_put(w.requests);
 }
 
-void asks_before(struct request *c, const struct catalogue_entry *o,
+void asks_before(struct request *req, const struct catalogue_entry *o,
 		 asks_give give)
 {
 	if (json_member(o->def, "asks") == NULL)
-		give(c, o, NULL);
-	else if (mcp_has(c->terms->revision, MCP_STATELESS))
-		ask_by_result(c, o, give);
+		give(req, o, NULL);
+	else if (mcp_has(req->terms->revision, MCP_STATELESS))
+		ask_by_result(req, o, give);
 	else
-		ask_session(c, o, give);
+		ask_session(req, o, give);
 }
 
 void asks_add(struct json_object *values, struct json_object *answers)

@@ -10,17 +10,17 @@
 #include "supervisor/packages/templates/catalogue_index.h"
 
 /*
- * Answer C with O. *Lends* O and ANSWERS of placeholder_add_answers(), which
+ * Answer REQ with O. *Lends* O and ANSWERS of placeholder_add_answers(), which
  * are NULL if O asks no question.
  */
-typedef void (*asks_give)(struct request *c, const struct catalogue_entry *o,
+typedef void (*asks_give)(struct request *req, const struct catalogue_entry *o,
 			  struct json_object *answers);
 
 /*
- * Call GIVE for O after C's user has answered O's questions: at once if there
- * are no questions. C is refused if there will be no answers.
+ * Call GIVE for O after REQ's user has answered O's questions: at once if there
+ * are no questions. REQ is refused if there will be no answers.
  */
-void asks_before(struct request *c, const struct catalogue_entry *o,
+void asks_before(struct request *req, const struct catalogue_entry *o,
 		 asks_give give);
 
 /*

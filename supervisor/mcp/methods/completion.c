@@ -27,9 +27,9 @@ struct values {
 	size_t total;
 };
 
-static struct values values_of(const struct request *c)
+static struct values values_of(const struct request *req)
 {
-	struct json_object *arg = json_member(c->msg.params, "argument");
+	struct json_object *arg = json_member(req->msg.params, "argument");
 
 	return (struct values){.list = json_object_new_array(),
 			       .begin = json_member_str(arg, "value")};
@@ -50,72 +50,73 @@ static struct json_object *result_of(const struct values *v)
 				   v->total, v->total > COMPLETION_MAX));
 }
 
-static void answer(struct request *c, struct values *v)
+static void answer(struct request *req, struct values *v)
 {
-	request_result(c, result_of(v));
+	request_result(req, result_of(v));
 }
 
-static const char *argument_name(const struct request *c)
+static const char *argument_name(const struct request *req)
 {
-	return json_member_str(json_member(c->msg.params, "argument"), "name");
+	return json_member_str(json_member(req->msg.params, "argument"),
+			       "name");
 }
 
 /* ---- prompts ---- */
 
-static void complete_prompt(struct request *c, struct json_object *ref)
+static void complete_prompt(struct request *req, struct json_object *ref)
 {
 	const char *name = json_member_str(ref, "name");
 	const struct catalogue_entry *o =
-	    name != NULL ? prompts_find(c, name) : NULL;
+	    name != NULL ? prompts_find(req, name) : NULL;
 	struct json_object *list;
 	struct values v;
 
 	if (o == NULL) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params.ref.name is no prompt here; prompts/list "
 			      "names them");
 		return;
 	}
-	list = json_member(json_member(o->def, "complete"), argument_name(c));
-	v = values_of(c);
+	list = json_member(json_member(o->def, "complete"), argument_name(req));
+	v = values_of(req);
 	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
 	     i++)
 		offer(&v, json_object_get_string(
 			      json_object_array_get_idx(list, i)));
-	answer(c, &v);
+	answer(req, &v);
 }
 
 /* ---- resources ---- */
 
-static void nothing(struct request *c)
+static void nothing(struct request *req)
 {
-	struct values v = values_of(c);
+	struct values v = values_of(req);
 
-	answer(c, &v);
+	answer(req, &v);
 }
 
 static void on_runs(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct values v;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	v = values_of(c);
+	v = values_of(req);
 	for (size_t i = 0; i < res->n_runs; i++)
 		offer(&v, res->runs[i].id);
-	answer(c, &v);
+	answer(req, &v);
 }
 
-static void complete_run(struct request *c)
+static void complete_run(struct request *req)
 {
-	struct context *ctx = c->session->ctx;
-	struct store_filter f = {.requestor = c->session->requestor->name,
+	struct context *ctx = req->session->ctx;
+	struct store_filter f = {.requestor = req->session->requestor->name,
 				 .status = -1,
 				 .limit = COMPLETION_MAX};
 
-	request_ref_large(c);
-	store_list_runs(ctx->store, &f, on_runs, c);
+	request_ref_large(req);
+	store_list_runs(ctx->store, &f, on_runs, req);
 }
 
 /*
@@ -143,97 +144,98 @@ static struct json_object *make_artifacts(struct response *m)
 
 static void on_view(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	const char *view = res->rc == 0 ? res->runs[0].view : NULL;
 	struct values none;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc == -ENOENT)
-		requestor_missed(c->session->requestor);
-	none = values_of(c);
+		requestor_missed(req->session->requestor);
+	none = values_of(req);
 	if (view == NULL) {
-		answer(c, &none);
+		answer(req, &none);
 		return;
 	}
-	response_send(c, &(struct response){.make = make_artifacts,
-					    .text = view,
-					    .len = strlen(view),
-					    .head = json_text_new(none.begin)});
+	response_send(req,
+		      &(struct response){.make = make_artifacts,
+					 .text = view,
+					 .len = strlen(view),
+					 .head = json_text_new(none.begin)});
 	json_object_put(none.list);
 }
 
-static void complete_artifact(struct request *c)
+static void complete_artifact(struct request *req)
 {
-	struct json_object *context = json_member(c->msg.params, "context");
+	struct json_object *context = json_member(req->msg.params, "context");
 	const char *run_id =
 	    json_member_str(json_member(context, "arguments"), "runId");
-	struct context *ctx = c->session->ctx;
+	struct context *ctx = req->session->ctx;
 	struct values v;
 	struct run *r;
 
 	if (run_id == NULL || !id_ok(run_id, "run")) {
-		nothing(c);
+		nothing(req);
 		return;
 	}
-	r = runs_find(ctx->runs, c->session->requestor, run_id);
+	r = runs_find(ctx->runs, req->session->requestor, run_id);
 	if (r == NULL) {
-		request_ref_large(c);
-		store_get_run(ctx->store, c->session->requestor->name, run_id,
-			      on_view, c);
+		request_ref_large(req);
+		store_get_run(ctx->store, req->session->requestor->name, run_id,
+			      on_view, req);
 		return;
 	}
-	v = values_of(c);
+	v = values_of(req);
 	for (size_t i = 0; i < r->n_artifacts; i++)
 		offer(&v, r->artifacts[i].id);
-	answer(c, &v);
+	answer(req, &v);
 }
 
 static const struct {
 	const char *name;
-	void (*complete)(struct request *c);
+	void (*complete)(struct request *req);
 } own[] = {{"runId", complete_run}, {"artifactId", complete_artifact}};
 
-static void complete_resource(struct request *c, struct json_object *ref)
+static void complete_resource(struct request *req, struct json_object *ref)
 {
 	const char *uri = json_member_str(ref, "uri");
 	const struct catalogue_index *offers =
-	    c->session->ctx->catalogue->offers;
+	    req->session->ctx->catalogue->offers;
 	const struct catalogue_entry *o;
 
 	if (uri == NULL) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params.ref needs uri, a string");
 		return;
 	}
 	if (strncmp(uri, RESOURCE_URI_RUNS, strlen(RESOURCE_URI_RUNS)) == 0) {
 		for (size_t i = 0; i < ARRAY_LEN(own); i++)
-			if (strcmp(own[i].name, argument_name(c)) == 0) {
-				own[i].complete(c);
+			if (strcmp(own[i].name, argument_name(req)) == 0) {
+				own[i].complete(req);
 				return;
 			}
-		nothing(c);
+		nothing(req);
 		return;
 	}
-	o = tools_offer(c->session, &offers->patterns, uri);
+	o = tools_offer(req->session, &offers->patterns, uri);
 	if (o != NULL)
-		nothing(c); /* templates list no values */
+		nothing(req); /* templates list no values */
 	else
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params.ref.uri is no resource template here; "
 			      "resources/templates/list names them");
 }
 
 static const struct {
 	const char *type;
-	void (*complete)(struct request *c, struct json_object *ref);
+	void (*complete)(struct request *req, struct json_object *ref);
 } refs[] = {{"ref/prompt", complete_prompt},
 	    {"ref/resource", complete_resource}};
 
-void completion_complete(struct request *c)
+void completion_complete(struct request *req)
 {
-	struct json_object *arg = json_member(c->msg.params, "argument");
-	struct json_object *ref = json_member(c->msg.params, "ref");
+	struct json_object *arg = json_member(req->msg.params, "argument");
+	struct json_object *ref = json_member(req->msg.params, "ref");
 	const char *type = json_member_str(ref, "type");
 
 	for (size_t i = 0; type != NULL && i < ARRAY_LEN(refs); i++) {
@@ -242,11 +244,11 @@ void completion_complete(struct request *c)
 		if (json_member_str(arg, "name") == NULL ||
 		    json_member_str(arg, "value") == NULL)
 			break;
-		refs[i].complete(c, ref);
+		refs[i].complete(req, ref);
 		return;
 	}
 	request_error(
-	    c, RPC_INVALID_PARAMS, NULL,
+	    req, RPC_INVALID_PARAMS, NULL,
 	    "completion/complete needs params.ref, with the type "
 	    "ref/prompt or ref/resource, and params.argument with name "
 	    "and value, strings");

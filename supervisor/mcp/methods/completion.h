@@ -12,6 +12,6 @@
  * resources: ids of the requestor's newest runs, and of a run's artifacts. Only
  * values which begin like the given text are offered.
  */
-void completion_complete(struct request *c);
+void completion_complete(struct request *req);
 
 #endif

@@ -66,12 +66,12 @@ static void note(const struct deletion *d, const char *id, int64_t n)
 static void deletion_free(void *state)
 {
 	struct deletion *d = state;
-	struct request *c = d->request;
+	struct request *req = d->request;
 
 	if (d->deleted > 0) {
 		if (d->ids == NULL)
 			note(d, NULL, d->deleted);
-		artifact_save_count(c->ctx->store, c->requestor);
+		artifact_save_count(req->ctx->store, req->requestor);
 	}
 	json_object_put(d->kept);
 	free(d);
@@ -128,8 +128,8 @@ static void keep_stored(struct deletion *d, const char *id, int rc,
 
 static void on_one(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
-	struct deletion *d = c->state;
+	struct request *req = arg;
+	struct deletion *d = req->state;
 	const char *id = json_object_get_string(
 	    json_object_array_get_idx(d->ids, d->at - 1));
 
@@ -137,7 +137,7 @@ static void on_one(void *arg, const struct store_result *res)
 		d->deleted++;
 		note(d, id, 1);
 	}
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc != 0)
 		keep_stored(d, id, res->rc,
@@ -147,7 +147,7 @@ static void on_one(void *arg, const struct store_result *res)
 
 static void next_id(struct deletion *d)
 {
-	struct request *c = d->request;
+	struct request *req = d->request;
 
 	while (d->at < json_object_array_length(d->ids)) {
 		const char *id = json_object_get_string(
@@ -155,8 +155,9 @@ static void next_id(struct deletion *d)
 
 		if (d->kind->is_busy != NULL && d->kind->is_busy(d, id))
 			continue;
-		request_ref(c);
-		d->kind->one(c->ctx->store, c->requestor->name, id, on_one, c);
+		request_ref(req);
+		d->kind->one(req->ctx->store, req->requestor->name, id, on_one,
+			     req);
 		return;
 	}
 	answer(d);
@@ -168,14 +169,14 @@ static void next_step(struct deletion *d);
 
 static void on_step(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
-	struct deletion *d = c->state;
+	struct request *req = arg;
+	struct deletion *d = req->state;
 
 	d->deleted += res->rc == 0 ? res->total : 0;
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc != 0) {
-		request_error(c, RPC_INTERNAL_ERROR,
+		request_error(req, RPC_INTERNAL_ERROR,
 			      json_pack("errorCode:s deleted:i",
 					"STORE_UNAVAILABLE", d->deleted),
 			      "the store cannot delete %ss now: %s",
@@ -230,10 +231,10 @@ static const struct kind runs = {"paddock/deleteRuns", "runIds", "runId",
 
 static void some_uploads(struct deletion *d, store_done done)
 {
-	struct request *c = d->request;
+	struct request *req = d->request;
 
-	store_delete_uploads(c->ctx->store, c->requestor->name, d->from,
-			     d->before_ms, done, c);
+	store_delete_uploads(req->ctx->store, req->requestor->name, d->from,
+			     d->before_ms, done, req);
 }
 
 static const struct kind uploads = {
@@ -243,13 +244,13 @@ static const struct kind uploads = {
 
 /* ---- the request ---- */
 
-/* Refuse C if IDS are malformed. Returns whether they are. */
-static bool is_wrong_ids(struct request *c, const struct kind *k,
+/* Refuse REQ if IDS are malformed. Returns whether they are. */
+static bool is_wrong_ids(struct request *req, const struct kind *k,
 			 struct json_object *ids)
 {
 	const char *errmsg = NULL;
 
-	if (json_member(c->msg.params, "before") != NULL)
+	if (json_member(req->msg.params, "before") != NULL)
 		errmsg = "and params.before cannot go together; ask for one of "
 			 "them at a time";
 	else if (!json_object_is_type(ids, json_type_array))
@@ -261,29 +262,30 @@ static bool is_wrong_ids(struct request *c, const struct kind *k,
 			if (!json_object_is_type(id, json_type_string))
 				errmsg = "has to be an array of strings";
 	if (errmsg != NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL, "params.%s %s",
+		request_error(req, RPC_INVALID_PARAMS, NULL, "params.%s %s",
 			      k->ids, errmsg);
 	return errmsg != NULL;
 }
 
-static bool is_wrong_before(struct request *c, const struct kind *k)
+static bool is_wrong_before(struct request *req, const struct kind *k)
 {
-	struct json_object *before = json_member(c->msg.params, "before");
+	struct json_object *before = json_member(req->msg.params, "before");
 
 	if (json_object_is_type(before, json_type_int) &&
 	    json_object_get_int64(before) >= 0)
 		return false;
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "%s needs params.%s, an array of ids, or params.before, "
 		      "milliseconds since 1970",
 		      k->method, k->ids);
 	return true;
 }
 
-static bool is_wrong_filter(struct request *c, int *status)
+static bool is_wrong_filter(struct request *req, int *status)
 {
-	struct json_object *template = json_member(c->msg.params, "templateId");
-	struct json_object *of = json_member(c->msg.params, "status");
+	struct json_object *template =
+	    json_member(req->msg.params, "templateId");
+	struct json_object *of = json_member(req->msg.params, "status");
 	const char *errmsg = NULL;
 
 	*status = -1;
@@ -297,22 +299,22 @@ static bool is_wrong_filter(struct request *c, int *status)
 			 "ended: succeeded, partial_success, failed or "
 			 "canceled";
 	if (errmsg != NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
+		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
 	return errmsg != NULL;
 }
 
-static void begin(struct request *c, const struct kind *kind,
+static void begin(struct request *req, const struct kind *kind,
 		  struct json_object *ids, int status)
 {
-	struct json_object *params = c->msg.params;
+	struct json_object *params = req->msg.params;
 	struct deletion *d = xcalloc(1, sizeof(*d));
 
 	*d = (struct deletion){
-	    .request = c,
+	    .request = req,
 	    .kind = kind,
 	    .ids = ids,
 	    .before_ms = json_member_int(params, "before"),
-	    .f = {.requestor = c->requestor->name,
+	    .f = {.requestor = req->requestor->name,
 		  .status = status,
 		  .template_id = json_member_str(params, "templateId")},
 	    .status = json_member_str(params, "status"),
@@ -322,28 +324,28 @@ static void begin(struct request *c, const struct kind *kind,
 	d->f.before = d->before;
 	/* a run which began later has not ended before that time */
 	id_since(d->before, "run", d->before_ms);
-	request_set_state(c, &deletion_ops, d);
+	request_set_state(req, &deletion_ops, d);
 	(ids != NULL ? next_id : next_step)(d);
 }
 
-static void delete (struct request *c, const struct kind *k)
+static void delete (struct request *req, const struct kind *k)
 {
-	struct json_object *ids = json_member(c->msg.params, k->ids);
+	struct json_object *ids = json_member(req->msg.params, k->ids);
 	int status = -1;
 
-	if (ids != NULL ? is_wrong_ids(c, k, ids)
-			: is_wrong_before(c, k) ||
-			      (k == &runs && is_wrong_filter(c, &status)))
+	if (ids != NULL ? is_wrong_ids(req, k, ids)
+			: is_wrong_before(req, k) ||
+			      (k == &runs && is_wrong_filter(req, &status)))
 		return;
-	begin(c, k, ids, status);
+	begin(req, k, ids, status);
 }
 
-void deletion_runs(struct request *c)
+void deletion_runs(struct request *req)
 {
-	delete (c, &runs);
+	delete (req, &runs);
 }
 
-void deletion_artifacts(struct request *c)
+void deletion_artifacts(struct request *req)
 {
-	delete (c, &uploads);
+	delete (req, &uploads);
 }

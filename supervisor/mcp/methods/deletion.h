@@ -11,7 +11,7 @@
 
 #define DELETION_MAX 1000 /* ids in a request */
 
-void deletion_runs(struct request *c);
-void deletion_artifacts(struct request *c);
+void deletion_runs(struct request *req);
+void deletion_artifacts(struct request *req);
 
 #endif

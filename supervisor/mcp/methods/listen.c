@@ -40,20 +40,20 @@ struct listen { /* request.state */
 
 static void close_all(struct listen *l)
 {
-	struct request *c = l->request;
+	struct request *req = l->request;
 
 	if (l->uris == NULL)
 		return;
-	c->requestor->n_listens--;
-	sessions_unobserve(c->ctx->sessions, &l->server);
+	req->requestor->n_listens--;
+	sessions_unobserve(req->ctx->sessions, &l->server);
 	subscriber_free(l->uris);
 	listen_tasks_free(l->tasks);
 	l->uris = NULL;
 }
 
-static void dropped(struct request *c)
+static void dropped(struct request *req)
 {
-	close_all(c->state);
+	close_all(req->state);
 }
 
 static void listen_free(void *state)
@@ -86,14 +86,14 @@ static void call_off(struct session *s, const char *id)
 
 static void finish(struct listen *l)
 {
-	struct request *c = l->request;
-	struct session *s = c->session;
-	char *id = c->stream == NULL ? xstrdup(c->msg.id) : NULL;
+	struct request *req = l->request;
+	struct session *s = req->session;
+	char *id = req->stream == NULL ? xstrdup(req->msg.id) : NULL;
 	struct json_object *result = json_object_new_object();
 
-	mcp_add_subscription(result, c->msg.id);
+	mcp_add_subscription(result, req->msg.id);
 	/* first: after the answer, clients ignore the cancellation */
-	request_result(c, result);
+	request_result(req, result);
 	if (id != NULL)
 		call_off(s, id);
 	free(id);
@@ -105,19 +105,19 @@ static void pump(struct listen *l);
 
 static void again(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)fd, (void)what;
-	pump(c->state);
+	pump(req->state);
 }
 
 static void tell_lists(struct listen *l)
 {
-	struct request *c = l->request;
+	struct request *req = l->request;
 	struct json_object *params = json_object_new_object();
 
-	mcp_add_subscription(params, c->msg.id);
-	session_tell_lists(c->session, c->stream, l->changed, params);
+	mcp_add_subscription(params, req->msg.id);
+	session_tell_lists(req->session, req->stream, l->changed, params);
 	json_object_put(params);
 	l->changed = 0;
 }
@@ -138,19 +138,19 @@ static void tell_next(struct listen *l)
 /* Tell changes while the client reads, a few in a turn. */
 static void tell_some(struct listen *l)
 {
-	struct request *c = l->request;
+	struct request *req = l->request;
 	int64_t wait_ms;
 
-	for (int i = 0; i < TOLD_IN_A_TURN && (is_due(l) || c->backlogged);
+	for (int i = 0; i < TOLD_IN_A_TURN && (is_due(l) || req->backlogged);
 	     i++) {
-		if (request_backlogged(c, again))
+		if (request_backlogged(req, again))
 			return;
 		if (is_due(l))
 			tell_next(l);
 	}
 	wait_ms = l->changed != 0 ? 0 : listen_tasks_wait_ms(l->tasks);
 	if (wait_ms >= 0)
-		request_set_timer(c, wait_ms, again);
+		request_set_timer(req, wait_ms, again);
 }
 
 static void pump(struct listen *l)
@@ -166,14 +166,14 @@ static void pump(struct listen *l)
 		finish(l);
 }
 
-static void on_task_due(struct request *c, bool now)
+static void on_task_due(struct request *req, bool now)
 {
-	struct listen *l = c->state;
+	struct listen *l = req->state;
 
 	if (now)
 		pump(l);
 	else
-		request_set_timer(c, 0, again);
+		request_set_timer(req, 0, again);
 }
 
 static void on_lists_changed(struct server_observer *o)
@@ -201,11 +201,11 @@ static const struct server_observer_ops server_ops = {
 static enum subscriber_told tell_uri(void *arg, const char *uri)
 {
 	struct listen *l = arg;
-	struct request *c = l->request;
+	struct request *req = l->request;
 
-	if (!l->acknowledged || session_is_backlogged(c->session))
+	if (!l->acknowledged || session_is_backlogged(req->session))
 		return SUBSCRIBER_LATER;
-	request_notify(c, "notifications/resources/updated",
+	request_notify(req, "notifications/resources/updated",
 		       json_pack("uri:s", uri));
 	return SUBSCRIBER_TOLD;
 }
@@ -263,13 +263,13 @@ static void add_found(struct json_object *found, const char *text)
 	json_object_array_add(found, json_text_new(text));
 }
 
-static void on_uri(struct request *c, enum subscribed what)
+static void on_uri(struct request *req, enum subscribed what)
 {
-	struct listen *l = c->state;
+	struct listen *l = req->state;
 	const char *uri = wanted(l->wanted_uris, l->next++);
 
 	if (what == SUBSCRIBED_NOT_FOUND)
-		requestor_missed(c->requestor);
+		requestor_missed(req->requestor);
 	else if (what == SUBSCRIBED && !has(l->uris_found, uri))
 		add_found(l->uris_found, uri);
 	look(l);
@@ -280,9 +280,9 @@ static const char *wanted_id(const struct listen *l)
 	return wanted(l->wanted_ids, l->next - json_length(l->wanted_uris));
 }
 
-static void on_task(struct request *c, bool found)
+static void on_task(struct request *req, bool found)
 {
-	struct listen *l = c->state;
+	struct listen *l = req->state;
 
 	if (found)
 		add_found(l->ids_found, wanted_id(l));
@@ -293,7 +293,7 @@ static void on_task(struct request *c, bool found)
 /* Look for the next item; the store has other requests between. */
 static void look(struct listen *l)
 {
-	struct request *c = l->request;
+	struct request *req = l->request;
 	size_t uris = json_length(l->wanted_uris);
 	size_t all = uris + json_length(l->wanted_ids);
 
@@ -303,7 +303,7 @@ static void look(struct listen *l)
 	if (l->ending)
 		pump(l);
 	else if (l->next < uris)
-		subscriber_add(l->uris, c, wanted(l->wanted_uris, l->next),
+		subscriber_add(l->uris, req, wanted(l->wanted_uris, l->next),
 			       on_uri);
 	else if (l->next < all)
 		listen_tasks_add(l->tasks, wanted_id(l), on_task);
@@ -313,8 +313,8 @@ static void look(struct listen *l)
 
 /* ---- the request ---- */
 
-/* Read the lists in FILTER. False: C was answered. */
-static bool read_flags(struct request *c, struct json_object *filter,
+/* Read the lists in FILTER. False: REQ was answered. */
+static bool read_flags(struct request *req, struct json_object *filter,
 		       unsigned *lists)
 {
 	struct json_object *v;
@@ -323,10 +323,10 @@ static bool read_flags(struct request *c, struct json_object *filter,
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++) {
 		v = json_member(filter, flags[i].name);
 		if (v != NULL && !json_object_is_type(v, json_type_boolean)) {
-			request_error(c, RPC_INVALID_PARAMS, NULL,
+			request_error(req, RPC_INVALID_PARAMS, NULL,
 				      "%s takes true or false as "
 				      "params.notifications.%s",
-				      c->msg.method, flags[i].name);
+				      req->msg.method, flags[i].name);
 			return false;
 		}
 		if (json_object_get_boolean(v))
@@ -353,10 +353,10 @@ static bool all_texts(struct json_object *array, size_t most)
 }
 
 /*
- * Read the array NAME of FILTER to *ARRAY (*lent*, or NULL). False: C was
+ * Read the array NAME of FILTER to *ARRAY (*lent*, or NULL). False: REQ was
  * answered.
  */
-static bool read_strings(struct request *c, struct json_object *filter,
+static bool read_strings(struct request *req, struct json_object *filter,
 			 const char *name, size_t most,
 			 struct json_object **array)
 {
@@ -364,21 +364,21 @@ static bool read_strings(struct request *c, struct json_object *filter,
 	if (*array == NULL || (json_object_is_type(*array, json_type_array) &&
 			       all_texts(*array, most)))
 		return true;
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "%s takes an array of at most %zu strings as "
 		      "params.notifications.%s",
-		      c->msg.method, most, name);
+		      req->msg.method, most, name);
 	return false;
 }
 
 /*
- * Has C's requestor as many listening requests as allowed? Then C is answered.
+ * Has REQ's requestor as many listening requests as allowed? Then REQ is answered.
  */
-static bool too_many(struct request *c)
+static bool too_many(struct request *req)
 {
-	const struct requestor *q = c->requestor;
+	const struct requestor *q = req->requestor;
 	int64_t own = q->section->max_listen_streams;
-	int64_t most = own > 0 ? own : c->ctx->config->max_listen_streams;
+	int64_t most = own > 0 ? own : req->ctx->config->max_listen_streams;
 	struct json_object *data;
 	char *who;
 
@@ -392,8 +392,8 @@ static bool too_many(struct request *c)
 				most, "requests", who);
 	json_add(data, "errorCode:s retryAfterMs:i", "QUOTA_EXCEEDED",
 		 (int64_t)RETRY_MS);
-	c->hint.retry_ms = RETRY_MS;
-	request_error(c, RPC_RATE_LIMITED, data,
+	req->hint.retry_ms = RETRY_MS;
+	request_error(req, RPC_RATE_LIMITED, data,
 		      "%zu requests of yours listen already, and %lld may: "
 		      "cancel one, or close its stream; who can raise that is "
 		      "%s",
@@ -403,16 +403,16 @@ static bool too_many(struct request *c)
 }
 
 /*
- * Refuse TASKS from a client without the extension. Returns whether C was
+ * Refuse TASKS from a client without the extension. Returns whether REQ was
  * answered.
  */
-static bool lacks_tasks(struct request *c, struct json_object *tasks)
+static bool lacks_tasks(struct request *req, struct json_object *tasks)
 {
 	if (tasks == NULL ||
-	    mcp_declares(c->terms->capabilities, MCP_EXTENSION_TASKS))
+	    mcp_declares(req->terms->capabilities, MCP_EXTENSION_TASKS))
 		return false;
 	request_error(
-	    c, RPC_MISSING_CAPABILITY,
+	    req, RPC_MISSING_CAPABILITY,
 	    mcp_missing_capability(MCP_EXTENSION_TASKS),
 	    "params.notifications.taskIds is for clients that declare "
 	    "the extension io.modelcontextprotocol/tasks in each "
@@ -420,47 +420,47 @@ static bool lacks_tasks(struct request *c, struct json_object *tasks)
 	return true;
 }
 
-/* Read C's filter to L. False: C was answered. */
-static bool read_filter(struct request *c, struct listen *l)
+/* Read REQ's filter to L. False: REQ was answered. */
+static bool read_filter(struct request *req, struct listen *l)
 {
 	struct json_object *filter =
-	    json_member(c->msg.params, "notifications");
+	    json_member(req->msg.params, "notifications");
 
 	/* the filter would be kept in memory */
-	if (rpc_async_is_large(c->msg.bytes)) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+	if (rpc_async_is_large(req->msg.bytes)) {
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "%s has %zu bytes; at most %d are taken",
-			      c->msg.method, c->msg.bytes, RPC_ASYNC_LARGE);
+			      req->msg.method, req->msg.bytes, RPC_ASYNC_LARGE);
 		return false;
 	}
 	if (json_object_is_type(filter, json_type_object))
-		return read_flags(c, filter, &l->lists) &&
-		       read_strings(c, filter, "resourceSubscriptions",
+		return read_flags(req, filter, &l->lists) &&
+		       read_strings(req, filter, "resourceSubscriptions",
 				    LISTEN_URIS_MAX, &l->wanted_uris) &&
-		       read_strings(c, filter, "taskIds", LISTEN_TASKS_MAX,
+		       read_strings(req, filter, "taskIds", LISTEN_TASKS_MAX,
 				    &l->wanted_ids) &&
-		       !lacks_tasks(c, l->wanted_ids);
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+		       !lacks_tasks(req, l->wanted_ids);
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "%s needs params.notifications, an object such as "
 		      "{\"toolsListChanged\": true}",
-		      c->msg.method);
+		      req->msg.method);
 	return false;
 }
 
-void listen_begin(struct request *c)
+void listen_begin(struct request *req)
 {
-	struct listen asked = {.request = c}, *l;
+	struct listen asked = {.request = req}, *l;
 
-	if (!read_filter(c, &asked) || too_many(c))
+	if (!read_filter(req, &asked) || too_many(req))
 		return;
 	l = xcalloc(1, sizeof(*l));
 	*l = asked;
 	l->uris_found = json_object_new_array();
 	l->ids_found = json_object_new_array();
-	l->uris = subscriber_new(c->session, &subscriber_ops, l);
-	l->tasks = listen_tasks_new(c, on_task_due);
-	c->requestor->n_listens++;
-	request_set_state(c, &request_ops, l);
-	sessions_observe(c->ctx->sessions, &l->server, &server_ops);
+	l->uris = subscriber_new(req->session, &subscriber_ops, l);
+	l->tasks = listen_tasks_new(req, on_task_due);
+	req->requestor->n_listens++;
+	request_set_state(req, &request_ops, l);
+	sessions_observe(req->ctx->sessions, &l->server, &server_ops);
 	look(l);
 }

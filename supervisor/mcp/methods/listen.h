@@ -12,6 +12,6 @@
 #define LISTEN_URIS_MAX 64 /* most URIs of a request */
 #define LISTEN_TASKS_MAX 64
 
-void listen_begin(struct request *c);
+void listen_begin(struct request *req);
 
 #endif

@@ -88,37 +88,37 @@ static const char *instructions(const struct context *ctx)
 				: INSTRUCTIONS;
 }
 
-static void initialize(struct request *c)
+static void initialize(struct request *req)
 {
-	struct session *s = c->session;
+	struct session *s = req->session;
 	struct json_object *result;
 
-	if (json_member_str(c->msg.params, "protocolVersion") == NULL) {
+	if (json_member_str(req->msg.params, "protocolVersion") == NULL) {
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "initialize needs params.protocolVersion, a string "
 		    "such as \"%s\"",
 		    mcp_revision_name(MCP_LATEST_SESSION));
 		return;
 	}
 	/* the capabilities would be kept in memory */
-	if (rpc_async_is_large(c->msg.bytes)) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+	if (rpc_async_is_large(req->msg.bytes)) {
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "initialize has %zu bytes, or values that count "
 			      "as so many; at most %d are taken",
-			      c->msg.bytes, RPC_ASYNC_LARGE);
+			      req->msg.bytes, RPC_ASYNC_LARGE);
 		return;
 	}
 	if (s->greeted) {
-		request_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "this connection is initialized already");
 		return;
 	}
 	s->terms.revision =
-	    mcp_negotiate(json_member_str(c->msg.params, "protocolVersion"));
+	    mcp_negotiate(json_member_str(req->msg.params, "protocolVersion"));
 	s->greeted = true;
 	session_set_capabilities(s, mcp_known_capabilities(json_member(
-					c->msg.params, "capabilities")));
+					req->msg.params, "capabilities")));
 	result =
 	    json_pack("protocolVersion:s capabilities:o serverInfo:o "
 		      "instructions:s",
@@ -127,41 +127,41 @@ static void initialize(struct request *c)
 		      mcp_server_info(s->terms.revision), instructions(s->ctx));
 	log_info("session", "requestor=%s revision=%s", s->requestor->name,
 		 mcp_revision_name(s->terms.revision));
-	request_result(c, result);
+	request_result(req, result);
 }
 
-static void discover(struct request *c)
+static void discover(struct request *req)
 {
-	enum mcp_revision rev = c->terms->revision;
+	enum mcp_revision rev = req->terms->revision;
 	struct json_object *result =
 	    json_pack("supportedVersions:o capabilities:o instructions:s",
-		      mcp_revisions(), capabilities(c->requestor, rev),
-		      instructions(c->ctx));
+		      mcp_revisions(), capabilities(req->requestor, rev),
+		      instructions(req->ctx));
 
 	mcp_add_cache_hint(result, rev, MCP_CACHE_DISCOVER);
-	request_result(c, result);
+	request_result(req, result);
 }
 
-static void ping(struct request *c)
+static void ping(struct request *req)
 {
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 }
 
-static void set_level(struct request *c)
+static void set_level(struct request *req)
 {
-	int level = mcp_level_of(json_member_str(c->msg.params, "level"));
+	int level = mcp_level_of(json_member_str(req->msg.params, "level"));
 
 	if (level < 0) {
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "logging/setLevel needs params.level, one of "
 		    "emergency, alert, critical, error, warning, notice, "
 		    "info, debug");
 		return;
 	}
-	c->session->terms.log_level = level;
-	session_changed(c->session);
-	request_result(c, json_object_new_object());
+	req->session->terms.log_level = level;
+	session_changed(req->session);
+	request_result(req, json_object_new_object());
 }
 
 /* Name, function, required feature, allowed before initialize, slow. */

@@ -38,32 +38,32 @@ static struct json_object *own(const struct context *ctx)
 
 static void on_nodes(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *list;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc != 0) {
-		request_unreadable(c, res->rc);
+		request_unreadable(req, res->rc);
 		return;
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_nodes; i++)
-		json_object_array_add(list, view(c->ctx, &res->nodes[i]));
+		json_object_array_add(list, view(req->ctx, &res->nodes[i]));
 	if (res->n_nodes == 0)
-		json_object_array_add(list, own(c->ctx));
-	request_result(c, json_pack("nodes:o", list));
+		json_object_array_add(list, own(req->ctx));
+	request_result(req, json_pack("nodes:o", list));
 }
 
-void nodes_get(struct request *c)
+void nodes_get(struct request *req)
 {
-	if (!request_is_operator(c)) {
-		request_error(c, RPC_INVALID_REQUEST, NULL,
+	if (!request_is_operator(req)) {
+		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "which servers there are is told to root and to "
 			      "the user who runs this server, when they are "
 			      "here as local users");
 		return;
 	}
-	request_ref(c);
-	store_nodes(c->ctx->store, on_nodes, c);
+	request_ref(req);
+	store_nodes(req->ctx->store, on_nodes, req);
 }

@@ -8,6 +8,6 @@
 
 #include "supervisor/session/request.h"
 
-void nodes_get(struct request *c);
+void nodes_get(struct request *req);
 
 #endif

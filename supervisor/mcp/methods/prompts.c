@@ -25,10 +25,10 @@
 #include "supervisor/mcp/tools/tools.h"
 #include "supervisor/packages/templates/catalogue.h"
 
-const struct catalogue_entry *prompts_find(const struct request *c,
+const struct catalogue_entry *prompts_find(const struct request *req,
 					   const char *name)
 {
-	const struct session *s = c->session;
+	const struct session *s = req->session;
 
 	return tools_offer(s, &s->ctx->catalogue->offers->prompts, name);
 }
@@ -63,14 +63,14 @@ static struct json_object *definition(const struct catalogue_entry *offer,
 	return o;
 }
 
-void prompts_list(struct request *c)
+void prompts_list(struct request *req)
 {
-	const struct session *s = c->session;
+	const struct session *s = req->session;
 	const struct catalogue_index_list *all =
 	    &s->ctx->catalogue->offers->prompts;
 	struct pagination p;
 
-	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
+	if (!pagination_begin(&p, req, PAGINATION_ENTRIES))
 		return;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct catalogue_entry *o = &all->all[i];
@@ -78,7 +78,7 @@ void prompts_list(struct request *c)
 		if (tools_offer(s, all, o->key) == o &&
 		    pagination_wants(&p, o->template->id, o->index))
 			json_object_array_add(
-			    p.list, definition(o, c->terms->revision));
+			    p.list, definition(o, req->terms->revision));
 	}
 	pagination_end(&p, "prompts");
 }
@@ -273,69 +273,69 @@ static int check_arguments(struct filling *m)
 	return 0;
 }
 
-static void no_such_prompt(struct request *c, const char *name)
+static void no_such_prompt(struct request *req, const char *name)
 {
 	const struct catalogue_index_list *all =
-	    &c->session->ctx->catalogue->offers->prompts;
+	    &req->session->ctx->catalogue->offers->prompts;
 	struct suggest suggest;
 
 	suggest_init(&suggest, name);
 	for (size_t i = 0; i < all->n; i++)
-		if (tools_offers(c->session, all->all[i].template))
+		if (tools_offers(req->session, all->all[i].template))
 			suggest_try(&suggest, all->all[i].key);
 	if (suggest.best != NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "Unknown prompt \"%.100s\"; did you mean \"%s\"?",
 			      name, suggest.best);
 	else
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "Unknown prompt \"%.100s\"; prompts/list names them", name);
 }
 
-static void give(struct request *c, const struct catalogue_entry *o,
+static void give(struct request *req, const struct catalogue_entry *o,
 		 struct json_object *answers)
 {
 	struct filling m = {.left = PROMPT_MAX, .offer = o};
 	struct json_object *list;
 
 	m.args = json_object_new_object();
-	asks_add(m.args, json_member(c->msg.params, "arguments"));
+	asks_add(m.args, json_member(req->msg.params, "arguments"));
 	asks_add(m.args, answers);
-	list = messages(&m, c->terms->revision);
+	list = messages(&m, req->terms->revision);
 	json_object_put(m.args);
 	if (list == NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
+		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 	else
-		response_tree(c,
+		response_tree(req,
 			      json_pack("description?s messages:o",
 					json_member_str(o->def, "description"),
 					list),
 			      PROMPT_MAX - m.left);
 }
 
-void prompts_get(struct request *c)
+void prompts_get(struct request *req)
 {
-	const char *name = json_member_str(c->msg.params, "name");
+	const char *name = json_member_str(req->msg.params, "name");
 	struct filling m = {0};
 
-	m.args = json_member(c->msg.params, "arguments");
+	m.args = json_member(req->msg.params, "arguments");
 	if (name == NULL || (m.args != NULL &&
 			     !json_object_is_type(m.args, json_type_object))) {
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "prompts/get needs params.name, a string, and "
 		    "params.arguments, an object of strings when it is "
 		    "there");
 		return;
 	}
-	m.offer = prompts_find(c, name);
+	m.offer = prompts_find(req, name);
 	if (m.offer == NULL) {
-		no_such_prompt(c, name);
+		no_such_prompt(req, name);
 		return;
 	}
 	if (check_arguments(&m) < 0)
-		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
+		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 	else
-		asks_before(c, m.offer, give);
+		asks_before(req, m.offer, give);
 }

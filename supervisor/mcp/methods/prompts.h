@@ -8,11 +8,11 @@
 
 #define PROMPT_MAX ((size_t)8 << 20) /* bytes of all messages of a prompt */
 
-void prompts_list(struct request *c);
-void prompts_get(struct request *c);
+void prompts_list(struct request *req);
+void prompts_get(struct request *req);
 
-/* Return the prompt NAME, borrowed, if C's client may have it; else NULL. */
-const struct catalogue_entry *prompts_find(const struct request *c,
+/* Return the prompt NAME, borrowed, if REQ's client may have it; else NULL. */
+const struct catalogue_entry *prompts_find(const struct request *req,
 					   const char *name);
 
 #endif

@@ -25,26 +25,26 @@ static struct json_object *copy_of(struct json_object *report)
 /* Answer with REPORT (*lent*); NULL: the server ends before the reload. */
 static void told(void *arg, struct json_object *report)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (report != NULL)
-		request_result(c, copy_of(report));
+		request_result(req, copy_of(report));
 	else
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "nothing was loaded again, for this server is "
 			      "ending; the next one reads everything anew");
 }
 
-void reload_method(struct request *c)
+void reload_method(struct request *req)
 {
-	if (!request_is_operator(c)) {
-		request_error(c, RPC_INVALID_REQUEST, NULL,
+	if (!request_is_operator(req)) {
+		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "a reload is for root and the user who runs this "
 			      "server, when they are here as local users");
 		return;
 	}
-	request_ref(c);
-	c->ctx->reload_ask(c->ctx->reload, told, c);
+	request_ref(req);
+	req->ctx->reload_ask(req->ctx->reload, told, req);
 }

@@ -5,6 +5,6 @@
 
 #include "supervisor/session/request.h"
 
-void reload_method(struct request *c);
+void reload_method(struct request *req);
 
 #endif

@@ -28,25 +28,25 @@
 
 /* ---- answers ---- */
 
-void resources_not_found(struct request *c, const char *uri)
+void resources_not_found(struct request *req, const char *uri)
 {
-	requestor_missed(c->session->requestor);
-	request_error(c, RPC_RESOURCE_NOT_FOUND, json_pack("uri?s", uri),
+	requestor_missed(req->session->requestor);
+	request_error(req, RPC_RESOURCE_NOT_FOUND, json_pack("uri?s", uri),
 		      "Resource not found");
 }
 
-static const char *uri_of(const struct request *c)
+static const char *uri_of(const struct request *req)
 {
-	return json_member_str(c->msg.params, "uri");
+	return json_member_str(req->msg.params, "uri");
 }
 
-/* Answer C if the store failed to find the resource. Returns whether so. */
-static bool none(struct request *c, const struct store_result *res)
+/* Answer REQ if the store failed to find the resource. Returns whether so. */
+static bool none(struct request *req, const struct store_result *res)
 {
 	if (res->rc == -ENOENT)
-		resources_not_found(c, uri_of(c));
+		resources_not_found(req, uri_of(req));
 	else if (res->rc != 0)
-		request_unreadable(c, res->rc);
+		request_unreadable(req, res->rc);
 	return res->rc != 0;
 }
 
@@ -85,14 +85,14 @@ static struct json_object *make_contents(struct response *m)
 	    m, resources_contents(m->uri, m->mime_type, m->text, m->len));
 }
 
-static void answer_bytes(struct request *c, const char *mime_type,
+static void answer_bytes(struct request *req, const char *mime_type,
 			 const char *bytes, size_t len)
 {
-	response_send(c, &(struct response){.make = make_contents,
-					    .uri = uri_of(c),
-					    .mime_type = mime_type,
-					    .text = bytes,
-					    .len = len});
+	response_send(req, &(struct response){.make = make_contents,
+					      .uri = uri_of(req),
+					      .mime_type = mime_type,
+					      .text = bytes,
+					      .len = len});
 }
 
 /* ---- a part of a long resource ---- */
@@ -176,141 +176,142 @@ static struct json_object *make_own(struct response *m)
 }
 
 /* Answer with PART of LEN bytes of JSON (NULL: all), or the piece for U. */
-static void answer_own(struct request *c, const struct resource_uri *u,
+static void answer_own(struct request *req, const struct resource_uri *u,
 		       const char *mime_type, const char *part,
 		       const char *text, size_t len)
 {
-	response_send(c, &(struct response){.make = make_own,
-					    .gives_way = true,
-					    .uri = uri_of(c),
-					    .mime_type = mime_type,
-					    .part = part,
-					    .piece = u->piece,
-					    .text = text,
-					    .len = len});
+	response_send(req, &(struct response){.make = make_own,
+					      .gives_way = true,
+					      .uri = uri_of(req),
+					      .mime_type = mime_type,
+					      .part = part,
+					      .piece = u->piece,
+					      .text = text,
+					      .len = len});
 }
 
 /* ---- paddock's resources ---- */
 
-static void read_isolation(struct request *c, const struct resource_uri *u)
+static void read_isolation(struct request *req, const struct resource_uri *u)
 {
 	size_t len;
-	const char *text = json_text(c->session->ctx->isolation->view, &len);
+	const char *text = json_text(req->session->ctx->isolation->view, &len);
 
 	(void)u;
-	answer_bytes(c, "application/json", text, len);
+	answer_bytes(req, "application/json", text, len);
 }
 
-/* Answer with VIEW of a run, or the result in it, as C's URI asks. */
-static void answer_view(struct request *c, const char *view)
+/* Answer with VIEW of a run, or the result in it, as REQ's URI asks. */
+static void answer_view(struct request *req, const char *view)
 {
-	struct resource_uri u = resource_uri_parse(uri_of(c));
+	struct resource_uri u = resource_uri_parse(uri_of(req));
 
-	answer_own(c, &u, "application/json",
+	answer_own(req, &u, "application/json",
 		   u.kind == RESOURCE_URI_IS_RESULT ? "result" : NULL, view,
 		   strlen(view));
 }
 
 /* Answer for a run of STATUS, which goes on and has no result. */
-static void answer_going(struct request *c, const char *status,
+static void answer_going(struct request *req, const char *status,
 			 const char *view)
 {
-	if (resource_uri_parse(uri_of(c)).kind == RESOURCE_URI_IS_RESULT)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+	if (resource_uri_parse(uri_of(req)).kind == RESOURCE_URI_IS_RESULT)
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "this run has no result: it is %s", status);
 	else
-		answer_view(c, view);
+		answer_view(req, view);
 }
 
-static void give_ours(struct request *c, const struct run *r)
+static void give_ours(struct request *req, const struct run *r)
 {
 	char *view;
 
 	if (r->view != NULL) { /* the run has ended, and is being recorded */
-		answer_view(c, r->view);
+		answer_view(req, r->view);
 		return;
 	}
-	view = run_json_text(r, c->ctx->isolation);
-	answer_going(c, run_status(r), view);
+	view = run_json_text(r, req->ctx->isolation);
+	answer_going(req, run_status(r), view);
 	free(view);
 }
 
 /* Answer with VIEW (*taken*). */
-static void give_tree(struct request *c, struct json_object *view)
+static void give_tree(struct request *req, struct json_object *view)
 {
-	answer_going(c, json_member_str(view, "status"), json_text(view, NULL));
+	answer_going(req, json_member_str(view, "status"),
+		     json_text(view, NULL));
 	json_object_put(view);
 }
 
-static void give_run(struct request *c, const struct run_found *f)
+static void give_run(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
 
 	if (f->run != NULL) {
-		give_ours(c, f->run);
+		give_ours(req, f->run);
 		return;
 	}
-	if (none(c, f->res))
+	if (none(req, f->res))
 		return;
 	row = f->res->runs;
 	if (row->status <= STORE_RUNNING)
-		give_tree(c, run_json_open_row(row, f->silent));
+		give_tree(req, run_json_open_row(row, f->silent));
 	else if (row->view != NULL)
-		answer_view(c, row->view);
+		answer_view(req, row->view);
 	else
-		give_tree(c, run_json_row(row));
+		give_tree(req, run_json_row(row));
 }
 
-static void read_run(struct request *c, const struct resource_uri *u)
+static void read_run(struct request *req, const struct resource_uri *u)
 {
-	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_VIEW,
-					  .id = u->run_id,
-					  .found = give_run});
+	run_lookup(req, &(struct run_query){.want = RUN_LOOKUP_VIEW,
+					    .id = u->run_id,
+					    .found = give_run});
 }
 
-static void answer_log(struct request *c, const char *log, size_t len)
+static void answer_log(struct request *req, const char *log, size_t len)
 {
-	struct resource_uri u = resource_uri_parse(uri_of(c));
+	struct resource_uri u = resource_uri_parse(uri_of(req));
 
-	answer_own(c, &u, "text/plain", NULL, log, len);
+	answer_own(req, &u, "text/plain", NULL, log, len);
 }
 
-static void give_our_log(struct request *c, const struct run *r)
+static void give_our_log(struct request *req, const struct run *r)
 {
 	if (r->log.text != NULL && buf_len(r->log.text) > 0)
-		answer_log(c, buf_data(r->log.text), buf_len(r->log.text));
+		answer_log(req, buf_data(r->log.text), buf_len(r->log.text));
 	else
-		answer_log(c, "", 0);
+		answer_log(req, "", 0);
 }
 
-static void give_log(struct request *c, const struct run_found *f)
+static void give_log(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
 	const char *log;
 
 	if (f->run != NULL) {
-		give_our_log(c, f->run);
+		give_our_log(req, f->run);
 		return;
 	}
-	if (none(c, f->res))
+	if (none(req, f->res))
 		return;
 	row = f->res->runs;
 	if (f->silent != NULL) {
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "the log of %s is not to be had until it ends: "
 			      "%s",
 			      row->id, f->silent);
 		return;
 	}
 	log = row->log != NULL ? row->log : "";
-	answer_log(c, log, strlen(log));
+	answer_log(req, log, strlen(log));
 }
 
-static void read_log(struct request *c, const struct resource_uri *u)
+static void read_log(struct request *req, const struct resource_uri *u)
 {
-	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_LOG,
-					  .id = u->run_id,
-					  .found = give_log});
+	run_lookup(req, &(struct run_query){.want = RUN_LOOKUP_LOG,
+					    .id = u->run_id,
+					    .found = give_log});
 }
 
 /* Return how many of N bytes at TEXT end at a character, if TEXT is text. */
@@ -334,14 +335,14 @@ static struct json_object *make_artifact_piece(struct response *m)
 	return contents_result(m, contents);
 }
 
-static void answer_artifact_piece(struct request *c,
+static void answer_artifact_piece(struct request *req,
 				  const struct resource_uri *u,
 				  const struct store_result *res)
 {
-	response_send(c,
+	response_send(req,
 		      &(struct response){.make = make_artifact_piece,
 					 .gives_way = true,
-					 .uri = uri_of(c),
+					 .uri = uri_of(req),
 					 .mime_type = res->artifact->mime_type,
 					 .piece = u->piece,
 					 .all = (size_t)res->artifact->size,
@@ -352,44 +353,44 @@ static void answer_artifact_piece(struct request *c,
 /* Answer with an artifact; a large artifact has to be read in pieces. */
 static void on_artifact(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct resource_uri u;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	u = resource_uri_parse(uri_of(c));
+	u = resource_uri_parse(uri_of(req));
 	if (res->rc == -ERANGE)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "offset is beyond the artifact's %lld bytes",
 			      (long long)res->artifact->size);
 	else if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
-		resources_not_found(c, uri_of(c));
+		resources_not_found(req, uri_of(req));
 	else if (u.piece.asked)
-		answer_artifact_piece(c, &u, res);
+		answer_artifact_piece(req, &u, res);
 	else if ((int64_t)res->len < res->artifact->size)
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "the artifact has %lld bytes, but at most %lld are "
 		    "given inline; get_artifact reads it in pieces, and so "
 		    "does this URI with ?offset=0, and so on",
 		    (long long)res->artifact->size,
-		    (long long)config_inline_bytes(c->session->ctx->config));
+		    (long long)config_inline_bytes(req->session->ctx->config));
 	else
-		answer_own(c, &u, res->artifact->mime_type, NULL,
+		answer_own(req, &u, res->artifact->mime_type, NULL,
 			   res->len > 0 ? res->data : "", res->len);
 }
 
-static void read_artifact(struct request *c, const struct resource_uri *u)
+static void read_artifact(struct request *req, const struct resource_uri *u)
 {
-	struct context *ctx = c->session->ctx;
+	struct context *ctx = req->session->ctx;
 	int64_t most = config_inline_bytes(ctx->config);
 
 	if (u->piece.limit > 0 && u->piece.limit < most)
 		most = u->piece.limit;
-	request_ref_large(c);
-	store_read_artifact(ctx->store, c->session->requestor->name,
+	request_ref_large(req);
+	store_read_artifact(ctx->store, req->session->requestor->name,
 			    u->artifact_id, u->piece.offset, most, on_artifact,
-			    c);
+			    req);
 }
 
 /* ---- resources of templates ---- */
@@ -417,40 +418,40 @@ const struct catalogue_entry *resources_find(const struct session *s,
 	return NULL;
 }
 
-static void answer_filled(struct request *c, const char *mime_type,
+static void answer_filled(struct request *req, const char *mime_type,
 			  enum placeholder_style style, const char *text,
 			  struct json_object *values)
 {
 	struct buf out = {.max = RESOURCES_FILLED_MAX};
 
 	if (placeholder_fill(&out, style, text, values) < 0)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "with what %s the resource has more than "
 			      "%zu bytes",
 			      style == PLACEHOLDER_URI ? "this URI says"
 						       : "was answered",
 			      RESOURCES_FILLED_MAX);
 	else
-		answer_bytes(c, mime_type,
+		answer_bytes(req, mime_type,
 			     buf_len(&out) > 0 ? buf_data(&out) : "",
 			     buf_len(&out));
 	buf_fini(&out);
 }
 
 /* Fill in the values of the URI's names and the user's answers. */
-static void answer_values(struct request *c, const struct catalogue_entry *o,
+static void answer_values(struct request *req, const struct catalogue_entry *o,
 			  const char *text, struct json_object *answers)
 {
-	struct json_object *values = placeholder_uri_match(o->key, uri_of(c));
+	struct json_object *values = placeholder_uri_match(o->key, uri_of(req));
 
 	asks_add(values, answers);
-	answer_filled(c, json_member_str(o->def, "mimeType"),
+	answer_filled(req, json_member_str(o->def, "mimeType"),
 		      answers != NULL ? PLACEHOLDER_ANSWERS : PLACEHOLDER_URI,
 		      text, values);
 	json_object_put(values);
 }
 
-static void give_offer(struct request *c, const struct catalogue_entry *o,
+static void give_offer(struct request *req, const struct catalogue_entry *o,
 		       struct json_object *answers)
 {
 	const char *mime_type = json_member_str(o->def, "mimeType");
@@ -459,30 +460,30 @@ static void give_offer(struct request *c, const struct catalogue_entry *o,
 
 	if (text == NULL) {
 		f = template_file(o->template, json_member_str(o->def, "file"));
-		answer_bytes(c, mime_type, f->data, f->len);
+		answer_bytes(req, mime_type, f->data, f->len);
 	} else if (answers != NULL ||
 		   json_member(o->def, "uriTemplate") != NULL) {
-		answer_values(c, o, text, answers);
+		answer_values(req, o, text, answers);
 	} else {
-		answer_bytes(c, mime_type, text, strlen(text));
+		answer_bytes(req, mime_type, text, strlen(text));
 	}
 }
 
-static void read_offer(struct request *c, const struct resource_uri *u)
+static void read_offer(struct request *req, const struct resource_uri *u)
 {
 	struct json_object *values;
 	const struct catalogue_entry *o =
-	    resources_find(c->session, uri_of(c), &values);
+	    resources_find(req->session, uri_of(req), &values);
 
 	(void)u;
 	json_object_put(values);
 	if (o == NULL)
-		resources_not_found(c, uri_of(c));
+		resources_not_found(req, uri_of(req));
 	else
-		asks_before(c, o, give_offer);
+		asks_before(req, o, give_offer);
 }
 
-static void (*const readers[])(struct request *c,
+static void (*const readers[])(struct request *req,
 			       const struct resource_uri *u) = {
     [RESOURCE_URI_NONE] = read_offer,
     [RESOURCE_URI_IS_ISOLATION] = read_isolation,
@@ -492,16 +493,16 @@ static void (*const readers[])(struct request *c,
     [RESOURCE_URI_IS_ARTIFACT] = read_artifact,
 };
 
-void resources_read(struct request *c)
+void resources_read(struct request *req)
 {
-	const char *uri = uri_of(c);
+	const char *uri = uri_of(req);
 	struct resource_uri u;
 
 	if (uri == NULL) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "resources/read needs params.uri, a string");
 		return;
 	}
 	u = resource_uri_parse(uri);
-	readers[u.kind](c, &u);
+	readers[u.kind](req, &u);
 }

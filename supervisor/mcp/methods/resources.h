@@ -13,7 +13,7 @@
 #define RESOURCES_URI_MAX 8192		       /* bytes; no URI is longer */
 #define RESOURCES_FILLED_MAX ((size_t)4 << 20) /* bytes of a filled text */
 
-void resources_read(struct request *c);
+void resources_read(struct request *req);
 
 /*
  * Return the resource of a template which S's client may read by URI, or NULL.
@@ -23,8 +23,8 @@ const struct catalogue_entry *resources_find(const struct session *s,
 					     const char *uri,
 					     struct json_object **values);
 
-/* Answer C: there is no such resource. */
-void resources_not_found(struct request *c, const char *uri);
+/* Answer REQ: there is no such resource. */
+void resources_not_found(struct request *req, const char *uri);
 
 /*
  * Return {uri, mimeType?, text | blob} of BYTES (*lent*), which the caller

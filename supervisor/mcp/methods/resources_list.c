@@ -76,25 +76,26 @@ static void page_offers(struct pagination *p, const char *uri_key,
 	}
 }
 
-void resources_list(struct request *c)
+void resources_list(struct request *req)
 {
 	struct pagination p;
 
-	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
+	if (!pagination_begin(&p, req, PAGINATION_ENTRIES))
 		return;
 	page_own(&p, "uri", listed, ARRAY_LEN(listed));
-	page_offers(&p, "uri", &c->session->ctx->catalogue->offers->resources);
+	page_offers(&p, "uri",
+		    &req->session->ctx->catalogue->offers->resources);
 	pagination_end(&p, "resources");
 }
 
-void resources_templates(struct request *c)
+void resources_templates(struct request *req)
 {
 	struct pagination p;
 
-	if (!pagination_begin(&p, c, PAGINATION_ENTRIES))
+	if (!pagination_begin(&p, req, PAGINATION_ENTRIES))
 		return;
 	page_own(&p, "uriTemplate", templates, ARRAY_LEN(templates));
 	page_offers(&p, "uriTemplate",
-		    &c->session->ctx->catalogue->offers->patterns);
+		    &req->session->ctx->catalogue->offers->patterns);
 	pagination_end(&p, "resourceTemplates");
 }

@@ -5,7 +5,7 @@
 
 #include "supervisor/session/request.h"
 
-void resources_list(struct request *c);
-void resources_templates(struct request *c);
+void resources_list(struct request *req);
+void resources_templates(struct request *req);
 
 #endif

@@ -270,14 +270,14 @@ static void on_run(struct run_row_lookup *l, struct run *r,
 
 static void add_run(struct search *f)
 {
-	struct request *c = f->request;
-	struct run *r = run_lookup_ours(c, f->own.run_id);
+	struct request *req = f->request;
+	struct run *r = run_lookup_ours(req, f->own.run_id);
 
-	f->row = (struct run_row_lookup){.ctx = c->ctx,
-					 .requestor = c->requestor,
+	f->row = (struct run_row_lookup){.ctx = req->ctx,
+					 .requestor = req->requestor,
 					 .id = f->own.run_id,
 					 .found = on_run};
-	request_ref(c);
+	request_ref(req);
 	if (r != NULL)
 		on_run(&f->row, r, NULL);
 	else
@@ -301,10 +301,10 @@ static void on_artifact(void *arg, const struct store_result *res)
 
 static void add_artifact(struct search *f)
 {
-	struct request *c = f->request;
+	struct request *req = f->request;
 
-	request_ref_large(c);
-	store_read_artifact(c->ctx->store, c->requestor->name,
+	request_ref_large(req);
+	store_read_artifact(req->ctx->store, req->requestor->name,
 			    f->own.artifact_id, 0, 0, on_artifact, f);
 }
 
@@ -343,18 +343,18 @@ static void (*const adders[])(struct search *f) = {
     [RESOURCE_URI_IS_ARTIFACT] = add_artifact,
 };
 
-void subscriber_add(struct subscriber *o, struct request *c, const char *uri,
+void subscriber_add(struct subscriber *o, struct request *req, const char *uri,
 		    subscriber_added done)
 {
 	struct search *f;
 
 	if (find(o, uri) != NULL || o->n >= SUBSCRIPTIONS_MAX) {
-		done(c,
+		done(req,
 		     find(o, uri) != NULL ? SUBSCRIBED : SUBSCRIBED_TOO_MANY);
 		return;
 	}
 	f = xcalloc(1, sizeof(*f));
-	*f = (struct search){.request = c,
+	*f = (struct search){.request = req,
 			     .of = o,
 			     .uri = uri,
 			     .own = resource_uri_parse(uri),

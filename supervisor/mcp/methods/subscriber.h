@@ -41,13 +41,13 @@ enum subscribed {
 	SUBSCRIBED_NOT_FOUND, /* no such resource, or another requestor's */
 	SUBSCRIBED_TOO_MANY,
 };
-typedef void (*subscriber_added)(struct request *c, enum subscribed what);
+typedef void (*subscriber_added)(struct request *req, enum subscribed what);
 
 /*
- * Subscribe O to URI, which C's params *lend*; O lives until C is dropped. DONE
- * is called now or later, unless C is dropped before.
+ * Subscribe O to URI, which REQ's params *lend*; O lives until REQ is dropped. DONE
+ * is called now or later, unless REQ is dropped before.
  */
-void subscriber_add(struct subscriber *o, struct request *c, const char *uri,
+void subscriber_add(struct subscriber *o, struct request *req, const char *uri,
 		    subscriber_added done);
 
 /* Unsubscribe O from URI. Returns whether O was subscribed. */

@@ -71,59 +71,59 @@ static struct subscriber *of_session(struct session *s)
 	return own->uris;
 }
 
-static void done(struct request *c)
+static void done(struct request *req)
 {
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 }
 
-static const char *uri_of(const struct request *c)
+static const char *uri_of(const struct request *req)
 {
-	return json_member_str(c->msg.params, "uri");
+	return json_member_str(req->msg.params, "uri");
 }
 
-/* Return C's uri; NULL: missing, and C was answered. */
-static const char *need_uri(struct request *c)
+/* Return REQ's uri; NULL: missing, and REQ was answered. */
+static const char *need_uri(struct request *req)
 {
-	const char *uri = uri_of(c);
+	const char *uri = uri_of(req);
 
 	if (uri == NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
-			      "%s needs params.uri, a string", c->msg.method);
+		request_error(req, RPC_INVALID_PARAMS, NULL,
+			      "%s needs params.uri, a string", req->msg.method);
 	return uri;
 }
 
-static void on_added(struct request *c, enum subscribed what)
+static void on_added(struct request *req, enum subscribed what)
 {
 	if (what == SUBSCRIBED_NOT_FOUND) {
-		resources_not_found(c, uri_of(c));
+		resources_not_found(req, uri_of(req));
 	} else if (what == SUBSCRIBED_TOO_MANY) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "this session has %d subscriptions, which is the "
 			      "most; resources/unsubscribe ends one",
 			      SUBSCRIPTIONS_MAX);
 	} else {
-		session_changed(c->session);
-		done(c);
+		session_changed(req->session);
+		done(req);
 	}
 }
 
-void subscriptions_add(struct request *c)
+void subscriptions_add(struct request *req)
 {
-	const char *uri = need_uri(c);
+	const char *uri = need_uri(req);
 
 	if (uri != NULL)
-		subscriber_add(of_session(c->session), c, uri, on_added);
+		subscriber_add(of_session(req->session), req, uri, on_added);
 }
 
-void subscriptions_drop(struct request *c)
+void subscriptions_drop(struct request *req)
 {
-	const char *uri = need_uri(c);
+	const char *uri = need_uri(req);
 
 	if (uri == NULL)
 		return;
-	if (subscriber_drop(of_session(c->session), uri))
-		session_changed(c->session);
-	done(c);
+	if (subscriber_drop(of_session(req->session), uri))
+		session_changed(req->session);
+	done(req);
 }
 
 /* ---- after a restart ---- */

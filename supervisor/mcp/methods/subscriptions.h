@@ -8,8 +8,8 @@
 
 #include "supervisor/session/request.h"
 
-void subscriptions_add(struct request *c);  /* resources/subscribe */
-void subscriptions_drop(struct request *c); /* resources/unsubscribe */
+void subscriptions_add(struct request *req);  /* resources/subscribe */
+void subscriptions_drop(struct request *req); /* resources/unsubscribe */
 
 /* Return the URIs of S's subscriptions, BYTES of them at most; the caller's. */
 struct json_object *subscriptions_list(const struct session *s, size_t bytes);

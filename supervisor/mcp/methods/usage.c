@@ -9,9 +9,9 @@
 
 #include "proto/json/json_pack.h"
 
-static int64_t since_of(const struct request *c)
+static int64_t since_of(const struct request *req)
 {
-	return json_member_int(c->msg.params, "since") / STORE_USE_HOUR_MS *
+	return json_member_int(req->msg.params, "since") / STORE_USE_HOUR_MS *
 	       STORE_USE_HOUR_MS;
 }
 
@@ -28,34 +28,34 @@ static struct json_object *view_of(const struct store_use *u)
 
 static void on_used(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *rows;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc != 0) {
-		request_unreadable(c, res->rc);
+		request_unreadable(req, res->rc);
 		return;
 	}
 	rows = json_object_new_array();
 	for (size_t i = 0; i < res->n_uses; i++)
 		json_object_array_add(rows, view_of(&res->uses[i]));
-	request_result(c, json_pack("since:i rows:o more:b", since_of(c), rows,
-				    res->n_uses == STORE_USES_MAX));
+	request_result(req, json_pack("since:i rows:o more:b", since_of(req),
+				      rows, res->n_uses == STORE_USES_MAX));
 }
 
-void usage_get(struct request *c)
+void usage_get(struct request *req)
 {
-	struct json_object *since = json_member(c->msg.params, "since");
+	struct json_object *since = json_member(req->msg.params, "since");
 
 	if (since != NULL && (!json_object_is_type(since, json_type_int) ||
 			      json_object_get_int64(since) < 0)) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params.since has to be milliseconds since 1970");
 		return;
 	}
-	request_ref(c);
-	store_used(c->ctx->store,
-		   request_is_operator(c) ? NULL : c->requestor->name,
-		   since_of(c), on_used, c);
+	request_ref(req);
+	store_used(req->ctx->store,
+		   request_is_operator(req) ? NULL : req->requestor->name,
+		   since_of(req), on_used, req);
 }

@@ -8,6 +8,6 @@
 
 #include "supervisor/session/request.h"
 
-void usage_get(struct request *c);
+void usage_get(struct request *req);
 
 #endif

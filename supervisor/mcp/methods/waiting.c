@@ -9,15 +9,15 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/warm/warm.h"
 
-void waiting_get(struct request *c)
+void waiting_get(struct request *req)
 {
-	if (!request_is_operator(c)) {
+	if (!request_is_operator(req)) {
 		request_error(
-		    c, RPC_INVALID_REQUEST, NULL,
+		    req, RPC_INVALID_REQUEST, NULL,
 		    "which workers wait is told to root and to the "
 		    "user who runs this server, when they are here as "
 		    "local users");
 		return;
 	}
-	request_result(c, json_pack("workers:o", warm_view(c->ctx->warm)));
+	request_result(req, json_pack("workers:o", warm_view(req->ctx->warm)));
 }

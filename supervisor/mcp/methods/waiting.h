@@ -8,6 +8,6 @@
 
 #include "supervisor/session/request.h"
 
-void waiting_get(struct request *c);
+void waiting_get(struct request *req);
 
 #endif

@@ -50,11 +50,11 @@ struct listen_tasks {
 	struct task *busy;
 };
 
-struct listen_tasks *listen_tasks_new(struct request *c, listen_tasks_due due)
+struct listen_tasks *listen_tasks_new(struct request *req, listen_tasks_due due)
 {
 	struct listen_tasks *all = xcalloc(1, sizeof(*all));
 
-	all->request = c;
+	all->request = req;
 	all->due = due;
 	TAILQ_INIT(&all->all);
 	return all;
@@ -154,9 +154,9 @@ static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 
 static void watch_row(struct task *t, const struct store_run *row)
 {
-	const struct request *c = t->of->request;
-	struct remote_run_watcher w = {.ctx = c->ctx,
-				       .requestor = c->requestor,
+	const struct request *req = t->of->request;
+	struct remote_run_watcher w = {.ctx = req->ctx,
+				       .requestor = req->requestor,
 				       .kind = STORE_MAIL_WATCH,
 				       .on_event = on_remote,
 				       .arg = t};
@@ -174,7 +174,7 @@ struct look {
 	char id[ID_SIZE];
 	void (*found)(struct listen_tasks *all, struct look *l, struct run *r,
 		      const struct store_result *res);
-	void (*done)(struct request *c, bool found); /* for a new id */
+	void (*done)(struct request *req, bool found); /* for a new id */
 };
 
 static void on_row(struct run_row_lookup *row, struct run *r,
@@ -193,15 +193,15 @@ static void on_row(struct run_row_lookup *row, struct run *r,
 static void look_for(const struct look *like, bool whole)
 {
 	struct look *l = xcalloc(1, sizeof(*l));
-	struct request *c = like->of->request;
+	struct request *req = like->of->request;
 
 	*l = *like;
-	l->request = c;
-	l->row = (struct run_row_lookup){.ctx = c->ctx,
-					 .requestor = c->requestor,
+	l->request = req;
+	l->row = (struct run_row_lookup){.ctx = req->ctx,
+					 .requestor = req->requestor,
 					 .id = l->id,
 					 .found = on_row};
-	(whole ? request_ref_large : request_ref)(c);
+	(whole ? request_ref_large : request_ref)(req);
 	run_lookup_row(&l->row, whole);
 }
 
@@ -222,10 +222,10 @@ static struct task *add(struct listen_tasks *all, const char *id)
  * Log the refusal. Unknown, expired, another requestor's or no task at all: the
  * client does not learn which.
  */
-static void not_found(struct request *c, const char *id)
+static void not_found(struct request *req, const char *id)
 {
-	requestor_missed(c->requestor);
-	audit_refused(c->requestor, c->msg.method, id, "TASK_NOT_FOUND");
+	requestor_missed(req->requestor);
+	audit_refused(req->requestor, req->msg.method, id, "TASK_NOT_FOUND");
 }
 
 static void on_asked_for(struct listen_tasks *all, struct look *l,
@@ -250,7 +250,7 @@ static void on_asked_for(struct listen_tasks *all, struct look *l,
 }
 
 void listen_tasks_add(struct listen_tasks *all, const char *id,
-		      void (*done)(struct request *c, bool found))
+		      void (*done)(struct request *req, bool found))
 {
 	struct look l = {.of = all, .found = on_asked_for, .done = done};
 	struct run *r;
@@ -333,7 +333,7 @@ static void end_was_told(struct task *t)
 }
 
 /* The notification was sent (LEFT), or the threads have too much to do. */
-static void on_left(struct request *c, void *arg, bool left)
+static void on_left(struct request *req, void *arg, bool left)
 {
 	struct listen_tasks *all = arg;
 	struct task *t = all->busy;
@@ -345,7 +345,7 @@ static void on_left(struct request *c, void *arg, bool left)
 		t->due = true;
 		t->not_before_ms = clock_mono_ms() + LOOK_AGAIN_MS;
 	}
-	all->due(c, false);
+	all->due(req, false);
 }
 
 /* Send TASK (*taken*), the ended T with the result of A. */
@@ -365,17 +365,17 @@ static void tell_end(struct task *t, struct json_object *task,
 
 static void tell_ours(struct task *t)
 {
-	const struct request *c = t->of->request;
+	const struct request *req = t->of->request;
 	struct run_result_source a;
 	struct run *r = t->run;
 
 	if (!t->ended && run_terminal(r)) /* not public before it is recorded */
 		return;
 	if (!t->ended) {
-		tell(t, task_json_detailed(r, input_requests(r, c->terms)));
+		tell(t, task_json_detailed(r, input_requests(r, req->terms)));
 		return;
 	}
-	a = task_lookup_source_live(c, r);
+	a = task_lookup_source_live(req, r);
 	tell_end(t, task_json_detailed(r, NULL), &a);
 }
 

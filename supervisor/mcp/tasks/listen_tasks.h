@@ -14,24 +14,25 @@
 struct listen_tasks; /* opaque */
 
 /*
- * Make the tasks of C. DUE is called when a notification may be due: soon, or
- * NOW, while the run can still be read. C is held while a task is read or made;
- * no callback is called after C was dropped, and then the tasks have to be
+ * Make the tasks of REQ. DUE is called when a notification may be due: soon, or
+ * NOW, while the run can still be read. REQ is held while a task is read or made;
+ * no callback is called after REQ was dropped, and then the tasks have to be
  * freed.
  */
-typedef void (*listen_tasks_due)(struct request *c, bool now);
-struct listen_tasks *listen_tasks_new(struct request *c, listen_tasks_due due);
+typedef void (*listen_tasks_due)(struct request *req, bool now);
+struct listen_tasks *listen_tasks_new(struct request *req,
+				      listen_tasks_due due);
 void listen_tasks_free(struct listen_tasks *all); /* NULL is fine */
 
-/* Call DONE, now or later: is ID (*lent* until then) a task which C may see? */
+/* Call DONE, now or later: is ID (*lent* until then) a task which REQ may see? */
 void listen_tasks_add(struct listen_tasks *all, const char *id,
-		      void (*done)(struct request *c, bool found));
+		      void (*done)(struct request *req, bool found));
 
 /* Is there a task which goes on, or whose end was not sent yet? */
 bool listen_tasks_any(const struct listen_tasks *all);
 /* Return the ms until a notification is due; 0: now; -1: no notification. */
 int64_t listen_tasks_wait_ms(const struct listen_tasks *all);
-/* Send the notification which is due: C's client reads. */
+/* Send the notification which is due: REQ's client reads. */
 void listen_tasks_tell(struct listen_tasks *all);
 
 #endif

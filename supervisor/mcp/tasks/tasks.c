@@ -28,21 +28,21 @@
 
 /* ---- tasks/get ---- */
 
-static void show_ours(struct request *c, struct run *r)
+static void show_ours(struct request *req, struct run *r)
 {
 	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
-	request_result(c, task_json_make(r));
+	request_result(req, task_json_make(r));
 	input_task_known(r);
 }
 
-static void show(struct request *c, const struct run_found *f)
+static void show(struct request *req, const struct run_found *f)
 {
 	struct store_run row;
 
-	if (task_lookup_missing(c, f))
+	if (task_lookup_missing(req, f))
 		return;
 	if (f->run != NULL) {
-		show_ours(c, f->run);
+		show_ours(req, f->run);
 		return;
 	}
 	row = f->res->runs[0];
@@ -50,15 +50,15 @@ static void show(struct request *c, const struct run_found *f)
 		row.awaiting = false;
 		row.task_note = NULL;
 	}
-	request_result(c, task_json_row(&row));
+	request_result(req, task_json_row(&row));
 }
 
-void tasks_get(struct request *c)
+void tasks_get(struct request *req)
 {
-	const char *id = task_lookup_id(c);
+	const char *id = task_lookup_id(req);
 
 	if (id != NULL)
-		run_lookup(c,
+		run_lookup(req,
 			   &(struct run_query){.want = RUN_LOOKUP_TASK,
 					       .id = id,
 					       .found = show,
@@ -83,28 +83,28 @@ static void wait_free(void *state)
 
 static const struct request_ops wait_ops = {.free = wait_free};
 
-static void cancelled(struct request *c)
+static void cancelled(struct request *req)
 {
 	struct json_object *data = json_object_new_object();
-	const char *id = json_member_str(c->msg.params, "taskId");
+	const char *id = json_member_str(req->msg.params, "taskId");
 
-	task_lookup_retrieved(c);
+	task_lookup_retrieved(req);
 	json_add(data, "errorCode:s runId:s", "RUN_CANCELED", id);
-	request_error(c, RPC_INTERNAL_ERROR, data, "Task was cancelled");
+	request_error(req, RPC_INTERNAL_ERROR, data, "Task was cancelled");
 }
 
 /*
  * Answer with the result of the call which made the task: it is over and
  * recorded.
  */
-static void give(struct request *c, const struct run_result_source *a)
+static void give(struct request *req, const struct run_result_source *a)
 {
 	if (a->status == STORE_CANCELED) {
-		cancelled(c);
+		cancelled(req);
 		return;
 	}
-	task_lookup_retrieved(c);
-	response_run_of_task(c, a);
+	task_lookup_retrieved(req);
+	response_run_of_task(req, a);
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg);
@@ -112,14 +112,14 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg);
 static void on_notice(struct run_watch *watch, struct run *r,
 		      const struct run_notice *n)
 {
-	struct request *c = CONTAINER(watch, struct wait, watch)->request;
+	struct request *req = CONTAINER(watch, struct wait, watch)->request;
 	bool asked_to_end = task_json_status(r) == TASK_CANCELLED;
 	struct run_result_source a;
 
 	if (n->kind == NOTICE_LEFT && run_is_of_others(r)) {
-		wait_free(request_take_state(c));
+		wait_free(request_take_state(req));
 		request_error(
-		    c, RPC_INTERNAL_ERROR,
+		    req, RPC_INTERNAL_ERROR,
 		    json_pack("runId:s retryAfterMs:i", r->id,
 			      ADMISSION_RETRY_MS),
 		    "this server is being stopped, and another has the "
@@ -129,102 +129,102 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	if (n->kind != NOTICE_RECORDED &&
 	    !(n->kind == NOTICE_STATE && asked_to_end))
 		return;
-	wait_free(request_take_state(c));
+	wait_free(request_take_state(req));
 	if (asked_to_end)
-		cancelled(c);
-	else if (!task_lookup_unrecorded(c, n) &&
-		 !request_backlogged(c, look_for_result)) {
-		a = task_lookup_source_live(c, r);
-		give(c, &a);
+		cancelled(req);
+	else if (!task_lookup_unrecorded(req, n) &&
+		 !request_backlogged(req, look_for_result)) {
+		a = task_lookup_source_live(req, r);
+		give(req, &a);
 	}
 }
 
-static void wait_for(struct request *c, struct run *r)
+static void wait_for(struct request *req, struct run *r)
 {
 	struct wait *w;
 
 	if (task_json_status(r) == TASK_CANCELLED) {
-		cancelled(c);
+		cancelled(req);
 		return;
 	}
 	w = xcalloc(1, sizeof(*w));
-	w->request = c;
+	w->request = req;
 	w->watch.on_notice = on_notice;
-	request_set_state(c, &wait_ops, w);
+	request_set_state(req, &wait_ops, w);
 	run_watch_add(r, &w->watch);
-	run_waiter_add(r, &c->waiter);
+	run_waiter_add(r, &req->waiter);
 }
 
-static void give_row(struct request *c, const struct store_run *row)
+static void give_row(struct request *req, const struct store_run *row)
 {
 	struct json_object *made;
-	struct run_result_source a = task_lookup_source(c, row, &made);
+	struct run_result_source a = task_lookup_source(req, row, &made);
 
-	give(c, &a);
+	give(req, &a);
 	json_object_put(made);
 }
 
-static void on_result(struct request *c, const struct run_found *f)
+static void on_result(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
 
-	if (task_lookup_missing(c, f))
+	if (task_lookup_missing(req, f))
 		return;
 	if (f->run != NULL) {
-		wait_for(c, f->run);
+		wait_for(req, f->run);
 		return;
 	}
 	row = f->res->runs;
 	if (task_json_row_status(row) == TASK_CANCELLED) {
-		cancelled(c);
+		cancelled(req);
 	} else if (task_json_is_over(task_json_row_status(row))) {
-		give_row(c, row);
+		give_row(req, row);
 	} else {
-		run_lookup_owner_died(c->ctx, row);
-		request_set_timer(c, ELSEWHERE_MS, look_for_result);
+		run_lookup_owner_died(req->ctx, row);
+		request_set_timer(req, ELSEWHERE_MS, look_for_result);
 	}
 }
 
 static void look_for_result(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)fd, (void)what;
-	if (request_backlogged(c, look_for_result))
+	if (request_backlogged(req, look_for_result))
 		return;
-	run_lookup(c, &(struct run_query){
-			  .want = RUN_LOOKUP_WHOLE,
-			  .id = json_member_str(c->msg.params, "taskId"),
-			  .found = on_result});
+	run_lookup(req, &(struct run_query){
+			    .want = RUN_LOOKUP_WHOLE,
+			    .id = json_member_str(req->msg.params, "taskId"),
+			    .found = on_result});
 }
 
-void tasks_result(struct request *c)
+void tasks_result(struct request *req)
 {
-	const char *id = task_lookup_id(c);
-	struct run *r = id != NULL ? run_lookup_ours(c, id) : NULL;
+	const char *id = task_lookup_id(req);
+	struct run *r = id != NULL ? run_lookup_ours(req, id) : NULL;
 
 	if (r != NULL && task_lookup_is_task(r))
-		wait_for(c, r);
+		wait_for(req, r);
 	else if (id != NULL)
-		look_for_result(-1, 0, c);
+		look_for_result(-1, 0, req);
 }
 
 /* ---- tasks/list ---- */
 
 static void on_list(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *list, *result;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc != 0) {
-		request_unreadable(c, res->rc);
+		request_unreadable(req, res->rc);
 		return;
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_runs && i < TASKS_PAGE; i++) {
-		struct run *r = run_lookup_ours(c, res->runs[i].id);
+		struct run *r = run_lookup_ours(req, res->runs[i].id);
 
 		json_object_array_add(list, r != NULL && task_lookup_is_task(r)
 						? task_json_make(r)
@@ -233,41 +233,41 @@ static void on_list(void *arg, const struct store_result *res)
 	result = json_pack("tasks:o", list);
 	if (res->n_runs > TASKS_PAGE)
 		pagination_write_cursor(result, res->runs[TASKS_PAGE - 1].id);
-	request_result(c, result);
+	request_result(req, result);
 }
 
-void tasks_list(struct request *c)
+void tasks_list(struct request *req)
 {
-	const struct requestor *q = c->session->requestor;
-	struct context *ctx = c->session->ctx;
+	const struct requestor *q = req->session->requestor;
+	struct context *ctx = req->session->ctx;
 	char before[PAGINATION_WHERE_MAX + 1];
 
 	if (requestor_is_anonymous(q)) {
 		request_error(
-		    c, RPC_METHOD_NOT_FOUND, NULL,
+		    req, RPC_METHOD_NOT_FOUND, NULL,
 		    "tasks/list is not for callers without a name, since "
 		    "it would show one the tasks of another; the "
 		    "operator can give you a token");
 		return;
 	}
-	if (!pagination_read_cursor(c, before))
+	if (!pagination_read_cursor(req, before))
 		return;
 	if (before[0] == '\0') {
 		snprintf(before, sizeof(before), "%s", ID_AFTER_ALL);
 	} else if (!id_ok(before, "run")) {
-		pagination_refuse_cursor(c);
+		pagination_refuse_cursor(req);
 		return;
 	}
-	request_ref(c);
+	request_ref(req);
 	store_list_tasks(ctx->store, q->name, before, clock_wall_ms(),
-			 TASKS_PAGE + 1, on_list, c);
+			 TASKS_PAGE + 1, on_list, req);
 }
 
 /* ---- tasks/cancel ---- */
 
-static void is_over(struct request *c, enum task_json_status status)
+static void is_over(struct request *req, enum task_json_status status)
 {
-	request_error(c, RPC_INVALID_PARAMS, NULL,
+	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "this task has ended already: it is %s",
 		      task_json_status_name(status));
 }
@@ -285,57 +285,57 @@ static const struct request_ops canceled_ops = {.free = state_put};
  */
 static void on_cancelled(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)res;
-	if (request_unref(c))
-		request_result(c, json_object_get(c->state));
+	if (request_unref(req))
+		request_result(req, json_object_get(req->state));
 }
 
-static void cancel_live(struct request *c, struct run *r)
+static void cancel_live(struct request *req, struct run *r)
 {
-	struct context *ctx = c->session->ctx;
+	struct context *ctx = req->session->ctx;
 
 	if (task_json_is_over(task_json_status(r))) {
-		is_over(c, task_json_status(r));
+		is_over(req, task_json_status(r));
 		return;
 	}
-	audit_task("task_cancel_asked", c->session->requestor, r->id, NULL);
+	audit_task("task_cancel_asked", req->session->requestor, r->id, NULL);
 	runs_cancel(ctx->runs, r);
-	request_set_state(c, &canceled_ops, task_json_make(r));
-	request_ref(c);
-	store_get_task(ctx->store, c->session->requestor->name, r->id,
-		       on_cancelled, c);
+	request_set_state(req, &canceled_ops, task_json_make(r));
+	request_ref(req);
+	store_get_task(ctx->store, req->session->requestor->name, r->id,
+		       on_cancelled, req);
 }
 
-static void cancel_row(struct request *c, const struct run_found *f)
+static void cancel_row(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row = f->res->runs;
 
 	if (f->silent != NULL)
-		task_lookup_cancels_late(c);
+		task_lookup_cancels_late(req);
 	else if (!f->asked || task_json_row_status(row) != TASK_CANCELLED)
-		is_over(c, task_json_row_status(row));
+		is_over(req, task_json_row_status(row));
 	else
-		request_result(c, task_json_row(row));
+		request_result(req, task_json_row(row));
 }
 
-static void cancel(struct request *c, const struct run_found *f)
+static void cancel(struct request *req, const struct run_found *f)
 {
-	if (task_lookup_not_cancelled(c, f))
+	if (task_lookup_not_cancelled(req, f))
 		return;
 	if (f->run != NULL)
-		cancel_live(c, f->run);
+		cancel_live(req, f->run);
 	else
-		cancel_row(c, f);
+		cancel_row(req, f);
 }
 
-void tasks_cancel(struct request *c)
+void tasks_cancel(struct request *req)
 {
-	const char *id = task_lookup_id(c);
+	const char *id = task_lookup_id(req);
 
 	if (id != NULL)
-		run_lookup(c,
+		run_lookup(req,
 			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
 					       .id = id,
 					       .found = cancel,

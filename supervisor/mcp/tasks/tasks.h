@@ -10,10 +10,10 @@
 
 #define TASKS_PAGE 100 /* tasks in an answer of tasks/list */
 
-void tasks_get(struct request *c);
-void tasks_result(struct request *c);
-void tasks_list(struct request *c);
-void tasks_cancel(struct request *c);
+void tasks_get(struct request *req);
+void tasks_result(struct request *req);
+void tasks_list(struct request *req);
+void tasks_cancel(struct request *req);
 
 /* Return the capability for REQUESTOR in initialize; the caller owns it. */
 struct json_object *tasks_capability(const struct requestor *requestor);

@@ -21,25 +21,25 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/response.h"
 
-/* Return the id of the task which C names; NULL: C was answered. */
-static const char *wanted(struct request *c)
+/* Return the id of the task which REQ names; NULL: REQ was answered. */
+static const char *wanted(struct request *req)
 {
-	const char *id = task_lookup_id(c);
+	const char *id = task_lookup_id(req);
 
 	if (id == NULL ||
-	    mcp_declares(c->terms->capabilities, MCP_EXTENSION_TASKS))
+	    mcp_declares(req->terms->capabilities, MCP_EXTENSION_TASKS))
 		return id;
-	request_error(c, RPC_MISSING_CAPABILITY,
+	request_error(req, RPC_MISSING_CAPABILITY,
 		      mcp_missing_capability(MCP_EXTENSION_TASKS),
 		      "%s is for clients that declare the extension "
 		      "io.modelcontextprotocol/tasks in each request",
-		      c->msg.method);
+		      req->msg.method);
 	return NULL;
 }
 
-static void acknowledge(struct request *c)
+static void acknowledge(struct request *req)
 {
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 }
 
 /* ---- tasks/get ---- */
@@ -61,110 +61,111 @@ static void wait_free(void *state)
 
 static const struct request_ops wait_ops = {.free = wait_free};
 
-static void give(struct request *c, struct json_object *task,
+static void give(struct request *req, struct json_object *task,
 		 const struct run_result_source *a)
 {
-	task_lookup_retrieved(c);
+	task_lookup_retrieved(req);
 	if (a->status == STORE_CANCELED)
-		request_result(c, task);
+		request_result(req, task);
 	else
-		response_task(c, task, a);
+		response_task(req, task, a);
 }
 
 static void on_notice(struct run_watch *watch, struct run *r,
 		      const struct run_notice *n)
 {
-	struct request *c = CONTAINER(watch, struct wait, watch)->request;
+	struct request *req = CONTAINER(watch, struct wait, watch)->request;
 	struct run_result_source a;
 
 	if (n->kind != NOTICE_RECORDED)
 		return;
-	wait_free(request_take_state(c));
-	if (!task_lookup_unrecorded(c, n) && !request_backlogged(c, look)) {
-		a = task_lookup_source_live(c, r);
-		give(c, task_json_detailed(r, NULL), &a);
+	wait_free(request_take_state(req));
+	if (!task_lookup_unrecorded(req, n) && !request_backlogged(req, look)) {
+		a = task_lookup_source_live(req, r);
+		give(req, task_json_detailed(r, NULL), &a);
 	}
 }
 
 /* Wait for the record of R's end, which is not public before. */
-static void await_record(struct request *c, struct run *r)
+static void await_record(struct request *req, struct run *r)
 {
 	struct wait *w = xcalloc(1, sizeof(*w));
 
-	w->request = c;
+	w->request = req;
 	w->watch.on_notice = on_notice;
-	request_set_state(c, &wait_ops, w);
+	request_set_state(req, &wait_ops, w);
 	run_watch_add(r, &w->watch);
 }
 
-static void show_ours(struct request *c, struct run *r)
+static void show_ours(struct request *req, struct run *r)
 {
 	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
 	if (run_terminal(r)) {
-		await_record(c, r);
+		await_record(req, r);
 		return;
 	}
-	request_result(c, task_json_detailed(r, input_requests(r, c->terms)));
+	request_result(req,
+		       task_json_detailed(r, input_requests(r, req->terms)));
 	input_task_known(r);
 }
 
-static void show_row(struct request *c, const struct store_run *row)
+static void show_row(struct request *req, const struct store_run *row)
 {
 	bool open = row->status <= STORE_RUNNING;
 	struct json_object *task = task_json_detailed_row(
 			       row,
-			       open ? task_lookup_questions(c, row) : NULL),
+			       open ? task_lookup_questions(req, row) : NULL),
 			   *made;
 	struct run_result_source a;
 
 	if (open) {
-		request_result(c, task);
+		request_result(req, task);
 		return;
 	}
-	a = task_lookup_source(c, row, &made);
-	give(c, task, &a);
+	a = task_lookup_source(req, row, &made);
+	give(req, task, &a);
 	json_object_put(made);
 }
 
-static void show(struct request *c, const struct run_found *f)
+static void show(struct request *req, const struct run_found *f)
 {
 	struct store_run row;
 
-	if (task_lookup_missing(c, f))
+	if (task_lookup_missing(req, f))
 		return;
 	if (f->run != NULL) {
-		show_ours(c, f->run);
+		show_ours(req, f->run);
 		return;
 	}
 	row = f->res->runs[0];
 	if (f->silent != NULL) /* the owner's last report is old */
 		row.task_note = row.asked = NULL;
-	show_row(c, &row);
+	show_row(req, &row);
 }
 
 static void look(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)fd, (void)what;
-	if (!request_backlogged(c, look))
-		run_lookup(c,
+	if (!request_backlogged(req, look))
+		run_lookup(req,
 			   &(struct run_query){
 			       .want = RUN_LOOKUP_VIEW,
-			       .id = json_member_str(c->msg.params, "taskId"),
+			       .id = json_member_str(req->msg.params, "taskId"),
 			       .found = show,
 			       .fits = task_json_row_is_live});
 }
 
-void tasks_extension_get(struct request *c)
+void tasks_extension_get(struct request *req)
 {
-	const char *id = wanted(c);
-	struct run *r = id != NULL ? run_lookup_ours(c, id) : NULL;
+	const char *id = wanted(req);
+	struct run *r = id != NULL ? run_lookup_ours(req, id) : NULL;
 
 	if (r != NULL && task_lookup_is_task(r))
-		show_ours(c, r);
+		show_ours(req, r);
 	else if (id != NULL)
-		look(-1, 0, c);
+		look(-1, 0, req);
 }
 
 /* ---- tasks/update ---- */
@@ -180,67 +181,69 @@ static bool has_objects_alone(struct json_object *all)
 }
 
 /*
- * Return params.inputResponses, borrowed; NULL: malformed, and C was answered.
+ * Return params.inputResponses, borrowed; NULL: malformed, and REQ was answered.
  */
-static struct json_object *responses_of(struct request *c)
+static struct json_object *responses_of(struct request *req)
 {
-	struct json_object *all = json_member(c->msg.params, "inputResponses");
+	struct json_object *all =
+	    json_member(req->msg.params, "inputResponses");
 
 	if (json_object_is_type(all, json_type_object) &&
 	    has_objects_alone(all))
 		return all;
 	request_error(
-	    c, RPC_INVALID_PARAMS, NULL,
+	    req, RPC_INVALID_PARAMS, NULL,
 	    "tasks/update needs params.inputResponses, an object with "
 	    "an object for each key of inputRequests that it answers");
 	return NULL;
 }
 
 /* The answers were sent to the owner, or RC says why not. */
-static void on_forwarded(struct request *c, int rc)
+static void on_forwarded(struct request *req, int rc)
 {
 	if (rc == 0)
-		acknowledge(c);
+		acknowledge(req);
 	else if (rc == -EOPNOTSUPP)
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "another server runs this task, and takes the "
 			      "answers to what it asks: send them there");
 	else
-		request_error(c, RPC_INTERNAL_ERROR, NULL,
+		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "the answers cannot be given to the server that "
 			      "runs this task now: %s",
 			      store_says(rc));
 }
 
 /* Pass the answers on. An answer to no open question is not an error. */
-static void update(struct request *c, const struct run_found *f)
+static void update(struct request *req, const struct run_found *f)
 {
 	struct json_object *answers =
-	    json_member(c->msg.params, "inputResponses");
+	    json_member(req->msg.params, "inputResponses");
 
-	if (task_lookup_missing(c, f))
+	if (task_lookup_missing(req, f))
 		return;
 	if (f->run == NULL && f->res->runs->status <= STORE_RUNNING) {
-		if (c->ctx->cluster != NULL)
-			c->ctx->cluster->answer(c, f->res->runs->id, answers,
-						on_forwarded);
+		if (req->ctx->cluster != NULL)
+			req->ctx->cluster->answer(req, f->res->runs->id,
+						  answers, on_forwarded);
 		else
-			on_forwarded(c, -EOPNOTSUPP);
+			on_forwarded(req, -EOPNOTSUPP);
 		return;
 	}
 	if (f->run != NULL)
-		input_answer_keys(f->run, c->requestor, answers, c->msg.bytes);
-	acknowledge(c);
+		input_answer_keys(f->run, req->requestor, answers,
+				  req->msg.bytes);
+	acknowledge(req);
 }
 
-void tasks_extension_update(struct request *c)
+void tasks_extension_update(struct request *req)
 {
-	const char *id = wanted(c);
+	const char *id = wanted(req);
 
-	if (id != NULL && responses_of(c) != NULL)
-		run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_ROW,
-						  .id = id,
-						  .found = update});
+	if (id != NULL && responses_of(req) != NULL)
+		run_lookup(req, &(struct run_query){.want = RUN_LOOKUP_ROW,
+						    .id = id,
+						    .found = update});
 }
 
 /* ---- tasks/cancel ---- */
@@ -251,45 +254,45 @@ void tasks_extension_update(struct request *c)
  */
 static void on_cancelled(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)res;
-	if (request_unref(c))
-		acknowledge(c);
+	if (request_unref(req))
+		acknowledge(req);
 }
 
-static void cancel_ours(struct request *c, struct run *r)
+static void cancel_ours(struct request *req, struct run *r)
 {
 	if (run_terminal(r) || r->state == RUN_CANCELLING) {
-		acknowledge(c);
+		acknowledge(req);
 		return;
 	}
-	audit_task("task_cancel_asked", c->requestor, r->id, NULL);
-	request_ref(c);
-	runs_cancel(c->ctx->runs, r);
-	store_get_task(c->ctx->store, c->requestor->name,
-		       json_member_str(c->msg.params, "taskId"), on_cancelled,
-		       c);
+	audit_task("task_cancel_asked", req->requestor, r->id, NULL);
+	request_ref(req);
+	runs_cancel(req->ctx->runs, r);
+	store_get_task(req->ctx->store, req->requestor->name,
+		       json_member_str(req->msg.params, "taskId"), on_cancelled,
+		       req);
 }
 
-static void cancel(struct request *c, const struct run_found *f)
+static void cancel(struct request *req, const struct run_found *f)
 {
-	if (task_lookup_not_cancelled(c, f))
+	if (task_lookup_not_cancelled(req, f))
 		return;
 	if (f->run != NULL)
-		cancel_ours(c, f->run);
+		cancel_ours(req, f->run);
 	else if (f->silent != NULL)
-		task_lookup_cancels_late(c);
+		task_lookup_cancels_late(req);
 	else
-		acknowledge(c);
+		acknowledge(req);
 }
 
-void tasks_extension_cancel(struct request *c)
+void tasks_extension_cancel(struct request *req)
 {
-	const char *id = wanted(c);
+	const char *id = wanted(req);
 
 	if (id != NULL)
-		run_lookup(c,
+		run_lookup(req,
 			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
 					       .id = id,
 					       .found = cancel,

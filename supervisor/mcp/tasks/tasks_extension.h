@@ -9,8 +9,8 @@
 
 #include "supervisor/session/request.h"
 
-void tasks_extension_get(struct request *c);
-void tasks_extension_update(struct request *c);
-void tasks_extension_cancel(struct request *c);
+void tasks_extension_get(struct request *req);
+void tasks_extension_update(struct request *req);
+void tasks_extension_cancel(struct request *req);
 
 #endif

@@ -30,7 +30,7 @@
 
 EMBED(contract_json, "supervisor/mcp/tools/contract_tools.json");
 
-static void get_profile(struct request *c, struct json_object *args);
+static void get_profile(struct request *req, struct json_object *args);
 
 static struct contract_tool tools[CONTRACT_TOOLS] = {
     {.name = "list_task_templates", .serve = tool_templates_list},
@@ -162,17 +162,17 @@ static struct json_object *store_view(const struct context *ctx)
 
 static void on_usage(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct requestor *q;
 	const struct config *config;
 	struct json_object *v, *usage, *limits;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	q = c->session->requestor;
-	config = c->session->ctx->config;
+	q = req->session->requestor;
+	config = req->session->ctx->config;
 	limits = limits_view("limits", config, 0);
-	v = request_take_state(c); /* a view with the browser's part */
+	v = request_take_state(req); /* a view with the browser's part */
 	usage = json_pack("running:i queued:i parked:i", q->lane.running,
 			  q->lane.queued, q->parked);
 	if (res->rc == 0)
@@ -189,16 +189,16 @@ static void on_usage(void *arg, const struct store_result *res)
 		 "trustLevel:s isolation:O",
 		 PADDOCK_VERSION, limits,
 		 limits_view(CONFIG_REQUESTOR, q->section, 1), q->name,
-		 trust_name(session_trust(c->session)),
-		 c->session->ctx->isolation->view);
-	if (c->session->ctx->isolation->programs_known)
+		 trust_name(session_trust(req->session)),
+		 req->session->ctx->isolation->view);
+	if (req->session->ctx->isolation->programs_known)
 		json_add(v, "programs:o",
-			 programs_view(c->session->ctx->isolation));
+			 programs_view(req->session->ctx->isolation));
 	json_add(v, "usage:o store:o health:o", usage,
-		 store_view(c->session->ctx),
-		 health_view(c->session->ctx,
-			     session_trust(c->session) == TRUST_LOCAL));
-	response_tool_result(c, v, false);
+		 store_view(req->session->ctx),
+		 health_view(req->session->ctx,
+			     session_trust(req->session) == TRUST_LOCAL));
+	response_tool_result(req, v, false);
 }
 
 static void release_view(void *view)
@@ -210,28 +210,28 @@ static const struct request_ops profile_ops = {.free = release_view};
 
 static void on_interpreters(void *arg, struct json_object *view)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *v;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	v = request_take_state(c);
+	v = request_take_state(req);
 	json_add(v, "interpreters:O", view);
-	request_set_state(c, &profile_ops, v);
-	request_ref(c);
-	store_usage(c->session->ctx->store, c->session->requestor->name,
-		    on_usage, c);
+	request_set_state(req, &profile_ops, v);
+	request_ref(req);
+	store_usage(req->session->ctx->store, req->session->requestor->name,
+		    on_usage, req);
 }
 
-static void on_browser(struct request *c, struct json_object *browser)
+static void on_browser(struct request *req, struct json_object *browser)
 {
-	request_set_state(c, &profile_ops, json_pack("browser:o", browser));
-	request_ref(c);
-	interpreters_ask(c->session->ctx->interpreters, on_interpreters, c);
+	request_set_state(req, &profile_ops, json_pack("browser:o", browser));
+	request_ref(req);
+	interpreters_ask(req->session->ctx->interpreters, on_interpreters, req);
 }
 
-static void get_profile(struct request *c, struct json_object *args)
+static void get_profile(struct request *req, struct json_object *args)
 {
 	(void)args;
-	browser_view(c, on_browser);
+	browser_view(req, on_browser);
 }

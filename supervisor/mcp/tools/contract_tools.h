@@ -13,7 +13,7 @@
 
 struct contract_tool {
 	const char *name;
-	void (*serve)(struct request *c, struct json_object *args);
+	void (*serve)(struct request *req, struct json_object *args);
 	bool answers_run; /* has the outputSchema of run_task_template */
 	/* from contract_tools.json, at the first use; kept for the process */
 	struct json_object *definition;
@@ -27,29 +27,29 @@ const struct contract_tool *contract_tools(void);
 void contract_tools_fini(void);
 
 /* tool_run.c: make a run and wait for it */
-void tool_run_template(struct request *c, struct json_object *args);
+void tool_run_template(struct request *req, struct json_object *args);
 /* Call template T by its own name: ARGS are the inputs, unchecked. */
-void tool_run_by_name(struct request *c, struct template *t,
+void tool_run_by_name(struct request *req, struct template *t,
 		      struct json_object *args);
 
 /* tool_artifact.c */
-void tool_artifact_get(struct request *c, struct json_object *args);
+void tool_artifact_get(struct request *req, struct json_object *args);
 
 /* tool_templates.c */
-void tool_templates_list(struct request *c, struct json_object *args);
+void tool_templates_list(struct request *req, struct json_object *args);
 
 /* tool_runs.c: look a run up, list runs, cancel a run */
-void tool_runs_get(struct request *c, struct json_object *args);
-void tool_runs_list(struct request *c, struct json_object *args);
-void tool_runs_cancel(struct request *c, struct json_object *args);
+void tool_runs_get(struct request *req, struct json_object *args);
+void tool_runs_list(struct request *req, struct json_object *args);
+void tool_runs_cancel(struct request *req, struct json_object *args);
 /*
- * Answer C, which names a run by its argument runId, if RES is a failure.
+ * Answer REQ, which names a run by its argument runId, if RES is a failure.
  * Returns whether RES is.
  */
-bool tool_runs_failed(struct request *c, const struct store_result *res);
+bool tool_runs_failed(struct request *req, const struct store_result *res);
 
 /* tool_try_again.c: make a run of an earlier run's inputs */
-void tool_try_again(struct request *c, struct json_object *args);
+void tool_try_again(struct request *req, struct json_object *args);
 
 /*
  * Set R to INVALID_PARAMETER from the schema error ERR; PREFIX ("/inputs")

@@ -57,21 +57,21 @@ static void waiting_free(void *state)
 
 static const struct request_ops waiting_ops = {.free = waiting_free};
 
-/* End the wait of C and pass F to the asker, who answers C. */
-static void finish(struct request *c, struct run_found *f)
+/* End the wait of REQ and pass F to the asker, who answers REQ. */
+static void finish(struct request *req, struct run_found *f)
 {
-	struct waiting *w = request_take_state(c);
+	struct waiting *w = request_take_state(req);
 
 	f->asked = w->asked;
 	f->died = w->died;
-	w->ask.found(c, f);
+	w->ask.found(req, f);
 	waiting_free(w);
 }
 
 /* The owner did not answer in time: RES has what is known. */
-static void give_up(struct request *c, const struct store_result *res)
+static void give_up(struct request *req, const struct store_result *res)
 {
-	const struct waiting *w = c->state;
+	const struct waiting *w = req->state;
 	char errmsg[256] = "the server that runs this does not answer now";
 
 	if (w->sent_rc != 0)
@@ -79,7 +79,7 @@ static void give_up(struct request *c, const struct store_result *res)
 			 "the server that runs this cannot be asked now, since "
 			 "this one cannot write to it: %s",
 			 store_says(w->sent_rc));
-	finish(c, &(struct run_found){.res = res, .silent = errmsg});
+	finish(req, &(struct run_found){.res = res, .silent = errmsg});
 }
 
 bool run_lookup_owner_died(struct context *ctx, const struct store_run *row)
@@ -105,50 +105,50 @@ static int64_t fresh_until(const struct store_run *row,
 
 static void look(evutil_socket_t fd, short what, void *arg);
 
-static void look_later(struct request *c)
+static void look_later(struct request *req)
 {
-	struct waiting *w = c->state;
+	struct waiting *w = req->state;
 
 	w->look_ms = backoff_ms(w->look_ms, LOOK_FIRST_MS, LOOK_LAST_MS);
-	request_set_timer(c, w->look_ms, look);
+	request_set_timer(req, w->look_ms, look);
 }
 
 static void on_sent(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
-	struct waiting *w = c->state;
+	struct request *req = arg;
+	struct waiting *w = req->state;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	w->sent_rc = res->rc;
 	if (res->rc == 0)
-		look_later(c);
+		look_later(req);
 	else if (w->ask.want == RUN_LOOKUP_CANCEL)
-		give_up(c, res);
+		give_up(req, res);
 	else { /* the row is used as it is */
 		w->until_ms = 1;
-		look(-1, 0, c);
+		look(-1, 0, req);
 	}
 }
 
-static void send_mail(struct request *c, bool wait)
+static void send_mail(struct request *req, bool wait)
 {
-	const struct waiting *w = c->state;
+	const struct waiting *w = req->state;
 	int64_t until = w->ask.want == RUN_LOOKUP_CANCEL
 			    ? FOREVER /* the mail is valid until the run ends */
 			    : clock_wall_ms() + RUN_LOOKUP_WATCH_MS;
 
 	if (wait)
-		request_ref(c);
-	store_send_mail(c->ctx->store, c->requestor->name, w->row.id,
+		request_ref(req);
+	store_send_mail(req->ctx->store, req->requestor->name, w->row.id,
 			wants[w->ask.want].mail, until, wait ? on_sent : NULL,
-			c);
+			req);
 }
 
 /* ROW is of an open run and not fresh: ask its owner. */
-static void ask_owner(struct request *c, const struct store_run *row)
+static void ask_owner(struct request *req, const struct store_run *row)
 {
-	struct waiting *w = c->state;
+	struct waiting *w = req->state;
 
 	if (w->until_ms == 0)
 		w->until_ms = clock_mono_ms() + wants[w->ask.want].patience_ms;
@@ -156,11 +156,11 @@ static void ask_owner(struct request *c, const struct store_run *row)
 	if (w->asked || (row->owner == STORE_OWNER_DEAD &&
 			 (row->status == STORE_RUNNING ||
 			  w->ask.want != RUN_LOOKUP_CANCEL))) {
-		w->died |= run_lookup_owner_died(c->ctx, row);
-		look_later(c);
+		w->died |= run_lookup_owner_died(req->ctx, row);
+		look_later(req);
 	} else {
 		w->asked = true;
-		send_mail(c, true);
+		send_mail(req, true);
 	}
 }
 
@@ -176,45 +176,45 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 		    const struct store_result *res)
 {
 	struct waiting *w = CONTAINER(l, struct waiting, row);
-	struct request *c = w->request;
+	struct request *req = w->request;
 	const struct store_run *row = res->runs;
 	int64_t until, now = clock_wall_ms();
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	if (res->rc == 0 && runs_leaving(c->ctx->runs, w->row.id)) {
-		look_later(c);
+	if (res->rc == 0 && runs_leaving(req->ctx->runs, w->row.id)) {
+		look_later(req);
 		return;
 	}
 	if (r != NULL || res->rc != 0 || wants[w->ask.want].patience_ms == 0 ||
 	    (w->ask.fits != NULL && !w->ask.fits(row))) {
-		finish(c, &(struct run_found){.run = r, .res = res});
+		finish(req, &(struct run_found){.run = r, .res = res});
 		return;
 	}
 	until = fresh_until(row, w->ask.want);
 	if (until > now && until < now + RUN_LOOKUP_RENEW_MS)
-		send_mail(c, false);
+		send_mail(req, false);
 	/*
 	 * owned by this server but not asked: claimed just now, and the mail is
 	 * read soon
 	 */
 	if (until > now || (row->owner == STORE_OWNER_SELF && !w->asked) ||
-	    is_left(c->ctx, w, row))
-		finish(c, &(struct run_found){.res = res});
+	    is_left(req->ctx, w, row))
+		finish(req, &(struct run_found){.res = res});
 	else if (w->until_ms == 0 || clock_mono_ms() < w->until_ms)
-		ask_owner(c, row);
+		ask_owner(req, row);
 	else
-		give_up(c, res);
+		give_up(req, res);
 }
 
 static void look(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
-	struct waiting *w = c->state;
+	struct request *req = arg;
+	struct waiting *w = req->state;
 	bool whole = wants[w->ask.want].whole;
 
 	(void)fd, (void)what;
-	(whole ? request_ref_large : request_ref)(c);
+	(whole ? request_ref_large : request_ref)(req);
 	run_lookup_row(&w->row, whole);
 }
 
@@ -232,14 +232,14 @@ void run_lookup_row(struct run_row_lookup *l, bool whole)
 	    l->ctx->store, l->requestor->name, l->id, on_row, l);
 }
 
-struct run *run_lookup_ours(const struct request *c, const char *id)
+struct run *run_lookup_ours(const struct request *req, const char *id)
 {
-	return runs_find(c->ctx->runs, c->requestor, id);
+	return runs_find(req->ctx->runs, req->requestor, id);
 }
 
-void run_lookup(struct request *c, const struct run_query *q)
+void run_lookup(struct request *req, const struct run_query *q)
 {
-	struct run *r = run_lookup_ours(c, q->id);
+	struct run *r = run_lookup_ours(req, q->id);
 	struct waiting *w;
 	/*
 	 * the run is in the shared queue, where another server may just claim
@@ -249,20 +249,20 @@ void run_lookup(struct request *c, const struct run_query *q)
 		       r->remote.place == RUN_QUEUE;
 
 	if (r != NULL && !cancels) {
-		q->found(c, &(struct run_found){.run = r});
+		q->found(req, &(struct run_found){.run = r});
 		return;
 	}
 	if (cancels) /* the row will show the outcome */
-		runs_cancel(c->ctx->runs, r);
+		runs_cancel(req->ctx->runs, r);
 	w = xcalloc(1, sizeof(*w));
-	*w = (struct waiting){.row = {.ctx = c->ctx,
-				      .requestor = c->requestor,
+	*w = (struct waiting){.row = {.ctx = req->ctx,
+				      .requestor = req->requestor,
 				      .id = xstrdup(q->id),
 				      .found = on_look},
-			      .request = c,
+			      .request = req,
 			      .asked = cancels,
 			      .ask = *q};
-	request_set_state(c, &waiting_ops, w);
-	c->ctx->lookups++;
-	look(-1, 0, c);
+	request_set_state(req, &waiting_ops, w);
+	req->ctx->lookups++;
+	look(-1, 0, req);
 }

@@ -41,20 +41,20 @@ struct run_found {
 struct run_query {
 	enum run_lookup_want want;
 	const char *id; /* *lent* */
-	/* Answer C by F, which is *lent*. */
-	void (*found)(struct request *c, const struct run_found *f);
+	/* Answer REQ by F, which is *lent*. */
+	void (*found)(struct request *req, const struct run_found *f);
 	/* Should the owner be asked about ROW? NULL: yes. */
 	bool (*fits)(const struct store_run *row);
 };
 
 /*
- * Look up a run for C, as Q says: at once if local, else within the owner's
- * time to answer. C's state is in use until then.
+ * Look up a run for REQ, as Q says: at once if local, else within the owner's
+ * time to answer. REQ's state is in use until then.
  */
-void run_lookup(struct request *c, const struct run_query *q);
+void run_lookup(struct request *req, const struct run_query *q);
 
-/* Return the local run ID of C's requestor, borrowed, or NULL. */
-struct run *run_lookup_ours(const struct request *c, const char *id);
+/* Return the local run ID of REQ's requestor, borrowed, or NULL. */
+struct run *run_lookup_ours(const struct request *req, const char *id);
 
 /*
  * A read of a run's row, without a request: FOUND gets the result, and R if the

@@ -24,7 +24,7 @@
 
 #define IMAGE_MAX ((int64_t)1 << 20) /* bytes of a picture to show */
 
-static void refuse_artifact(struct request *c, const char *id,
+static void refuse_artifact(struct request *req, const char *id,
 			    const struct store_result *res)
 {
 	struct tool_error r = {0};
@@ -32,7 +32,7 @@ static void refuse_artifact(struct request *c, const char *id,
 
 	switch (res->rc) {
 	case -ENOENT:
-		requestor_missed(c->session->requestor);
+		requestor_missed(req->session->requestor);
 		tool_error_set(&r, "ARTIFACT_NOT_FOUND", NULL,
 			       "you have no artifact \"%.64s\"", id);
 		break;
@@ -54,7 +54,7 @@ static void refuse_artifact(struct request *c, const char *id,
 		    &r, "STORE_UNAVAILABLE", admission_store_details(),
 		    "the artifact cannot be read now: %s", store_says(res->rc));
 	}
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
 /* ---- the type of an artifact ---- */
@@ -181,12 +181,12 @@ static struct json_object *make_artifact(struct response *m)
 }
 
 /* Return how many bytes to give without a limit: pictures whole. */
-static int64_t most_of(const struct request *c, const char *mime_type,
+static int64_t most_of(const struct request *req, const char *mime_type,
 		       int64_t size)
 {
-	int64_t most = config_inline_bytes(c->session->ctx->config);
+	int64_t most = config_inline_bytes(req->session->ctx->config);
 	/* the answer has the bytes twice, in base64 */
-	int64_t room = (int64_t)request_max_bytes(c) / 4;
+	int64_t room = (int64_t)request_max_bytes(req) / 4;
 
 	return is_picture_type(mime_type) && size <= IMAGE_MAX && size <= room
 		   ? most > size ? most : size
@@ -208,21 +208,21 @@ static const char *id_of(struct json_object *args, char out[ID_SIZE])
 static void on_artifact(void *arg, const struct store_result *res)
 {
 	const struct store_artifact *a = res->artifact;
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *v, *args;
 	int64_t offset, most;
 	size_t len = res->len;
 	char id[ID_SIZE];
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	args = json_member(c->msg.params, "arguments");
+	args = json_member(req->msg.params, "arguments");
 	if (res->rc != 0) {
-		refuse_artifact(c, id_of(args, id), res);
+		refuse_artifact(req, id_of(args, id), res);
 		return;
 	}
 	offset = json_member_int(args, "offset");
-	most = most_of(c, a->mime_type, a->size);
+	most = most_of(req, a->mime_type, a->size);
 	if ((int64_t)len > most)
 		len = (size_t)most;
 	/* a limit that the client gives holds to the byte */
@@ -233,11 +233,11 @@ static void on_artifact(void *arg, const struct store_result *res)
 		      "offset:i bytesReturned:i complete:b",
 		      a->id, a->name, a->mime_type, a->size, a->sha256, offset,
 		      len, offset + (int64_t)len >= a->size);
-	response_send(c, &(struct response){.make = make_artifact,
-					    .gives_way = true,
-					    .text = len > 0 ? res->data : "",
-					    .len = len,
-					    .head = v});
+	response_send(req, &(struct response){.make = make_artifact,
+					      .gives_way = true,
+					      .text = len > 0 ? res->data : "",
+					      .len = len,
+					      .head = v});
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -245,9 +245,9 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-void tool_artifact_get(struct request *c, struct json_object *args)
+void tool_artifact_get(struct request *req, struct json_object *args)
 {
-	struct context *ctx = c->session->ctx;
+	struct context *ctx = req->session->ctx;
 	struct json_object *given = json_member(args, "limit");
 	int64_t most = config_inline_bytes(ctx->config);
 	int64_t limit = given == NULL ? larger(most, IMAGE_MAX)
@@ -266,11 +266,11 @@ void tool_artifact_get(struct request *c, struct json_object *args)
 		    "max_answer_bytes has room for it)",
 		    (long long)limit, (long long)most);
 		contract_tools_invalid(&r, "", &err);
-		request_tool_error(c, &r);
+		request_tool_error(req, &r);
 		return;
 	}
-	request_ref_large(c);
-	store_read_artifact(ctx->store, c->session->requestor->name,
+	request_ref_large(req);
+	store_read_artifact(ctx->store, req->session->requestor->name,
 			    id_of(args, id), json_member_int(args, "offset"),
-			    limit, on_artifact, c);
+			    limit, on_artifact, req);
 }

@@ -47,67 +47,67 @@ static bool ended_badly(const struct run *r)
 	return r->state == RUN_FAILED || r->state == RUN_CANCELED;
 }
 
-void tool_run_present_row(struct request *c, const struct store_run *row)
+void tool_run_present_row(struct request *req, const struct store_run *row)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 	struct json_object *made = row->view == NULL ? run_json_row(row) : NULL;
 
 	response_run(
-	    c, &(struct run_result_source){
-		   .id = row->id,
-		   .status = row->status,
-		   .form = ask->form,
-		   .deduplicated = ask->deduplicated,
-		   .promised = response_has_schema(c, row->template_id),
-		   .view = made == NULL ? row->view : json_text(made, NULL)});
+	    req, &(struct run_result_source){
+		     .id = row->id,
+		     .status = row->status,
+		     .form = ask->form,
+		     .deduplicated = ask->deduplicated,
+		     .promised = response_has_schema(req, row->template_id),
+		     .view = made == NULL ? row->view : json_text(made, NULL)});
 	json_object_put(made);
 }
 
 /*
- * Has R failed because C's client did not declare that it can be asked? Where
+ * Has R failed because REQ's client did not declare that it can be asked? Where
  * each request declares capabilities, the answer is a protocol error.
  */
-static bool lacks_capability(struct request *c, const struct run *r)
+static bool lacks_capability(struct request *req, const struct run *r)
 {
 	const char *path = NULL;
 
 	if (r->state == RUN_FAILED &&
-	    mcp_has(c->terms->revision, MCP_STATELESS))
-		path = input_request_undeclared(r->error.details, c->terms);
+	    mcp_has(req->terms->revision, MCP_STATELESS))
+		path = input_request_undeclared(r->error.details, req->terms);
 	if (path == NULL)
 		return false;
-	request_error(c, RPC_MISSING_CAPABILITY, mcp_missing_capability(path),
+	request_error(req, RPC_MISSING_CAPABILITY, mcp_missing_capability(path),
 		      "%s cannot do without asking its client: %s",
 		      r->template->id, r->error.message);
 	return true;
 }
 
 /*
- * Answer C with the ended run R. run_task_template: as get_task_run; a
+ * Answer REQ with the ended run R. run_task_template: as get_task_run; a
  * template's own tool: the plain output, or the reply.
  */
-static void present(struct request *c, struct run *r)
+static void present(struct request *req, struct run *r)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 	bool reply = r->output.is_reply && r->output.value != NULL;
 
 	if (ask->form == STORE_TASK_OUTPUT) {
 		if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
-			request_audit_refused(c, r->error.code);
-		if (lacks_capability(c, r))
+			request_audit_refused(req, r->error.code);
+		if (lacks_capability(req, r))
 			return;
 		if (reply)
 			ask->form = STORE_TASK_REPLY;
 	}
-	if (!request_defer(c, r))
-		response_run(
-		    c, &(struct run_result_source){
-			   .id = r->id,
-			   .status = run_stored_status(r),
-			   .form = ask->form,
-			   .deduplicated = ask->deduplicated,
-			   .promised = response_has_schema(c, r->template->id),
-			   .view = r->view});
+	if (!request_defer(req, r))
+		response_run(req, &(struct run_result_source){
+				      .id = r->id,
+				      .status = run_stored_status(r),
+				      .form = ask->form,
+				      .deduplicated = ask->deduplicated,
+				      .promised = response_has_schema(
+					  req, r->template->id),
+				      .view = r->view});
 }
 
 /* ---- answering before it has ended ---- */
@@ -123,9 +123,9 @@ void tool_run_deduplicated_meta(struct json_object *meta)
 			       json_object_new_boolean(true));
 }
 
-const char *tool_run_mortal(const struct request *c)
+const char *tool_run_mortal(const struct request *req)
 {
-	return c->ctx->with_client
+	return req->ctx->with_client
 		   ? "This server serves your client alone, over stdio: it ends "
 		     "with it, and then this run is ended, too. For runs that "
 		     "outlive their client start the daemon, paddockd, and "
@@ -134,9 +134,9 @@ const char *tool_run_mortal(const struct request *c)
 }
 
 /* Return the note for a handle, or NULL. */
-static const char *note_of(const struct request *c)
+static const char *note_of(const struct request *req)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 
 	return ask->left ? "This server is being stopped and has not begun the "
 			   "run: the next server has it and will start it. Ask "
@@ -145,33 +145,33 @@ static const char *note_of(const struct request *c)
 		   ? "This server is being stopped, and another has the run, "
 		     "which goes on: ask for it by its id; calling again would "
 		     "run it twice."
-		   : tool_run_mortal(c);
+		   : tool_run_mortal(req);
 }
 
-static void answer_handle(struct request *c, struct run *r)
+static void answer_handle(struct request *req, struct run *r)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 	struct json_object *v = run_json_handle(r);
 
 	r->job.has_handle = true;
 	if (ask->deduplicated)
 		tool_run_deduplicated(v);
-	response_tool_result_noted(c, v, note_of(c));
+	response_tool_result_noted(req, v, note_of(req));
 }
 
 /* Answer with the task: the run of an earlier call ended before its row. */
-static void present_created(struct request *c, struct run *r)
+static void present_created(struct request *req, struct run *r)
 {
-	tool_run_created(c, r, false);
+	tool_run_created(req, r, false);
 }
 
-/* Answer C with the task or the handle of R, which goes on. */
-void tool_run_respond(struct request *c, struct run *r)
+/* Answer REQ with the task or the handle of R, which goes on. */
+void tool_run_respond(struct request *req, struct run *r)
 {
-	if (c->as_task)
-		tool_run_created(c, r, true);
+	if (req->as_task)
+		tool_run_created(req, r, true);
 	else
-		answer_handle(c, r);
+		answer_handle(req, r);
 }
 
 static void on_waited(evutil_socket_t fd, short what, void *arg);
@@ -180,122 +180,123 @@ static void on_waited(evutil_socket_t fd, short what, void *arg);
  * The server ends before R. A call which takes a handle gets one; the run of
  * any other call is given up, since its client would call again and run twice.
  */
-static void leave(struct request *c, struct run *r)
+static void leave(struct request *req, struct run *r)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
-	if (ask->mode == MODE_SYNC && !c->as_task && !ask->deduplicated &&
+	if (ask->mode == MODE_SYNC && !req->as_task && !ask->deduplicated &&
 	    r->task.form == STORE_TASK_NONE && !run_is_of_others(r)) {
-		runs_give_up(c->ctx->runs, r);
+		runs_give_up(req->ctx->runs, r);
 		return;
 	}
 	ask->left = r->remote.place != RUN_REMOTE;
 	ask->abroad = !ask->left;
 	if (!run_is_durable(r))
-		runs_record(c->ctx->runs, r);
-	on_waited(-1, 0, c);
+		runs_record(req->ctx->runs, r);
+	on_waited(-1, 0, req);
 }
 
-/* Act on news of the run C waits for. */
-static void changed(struct request *c, struct run *r,
+/* Act on news of the run REQ waits for. */
+static void changed(struct request *req, struct run *r,
 		    const struct run_notice *n)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 	struct tool_error tool_error = {0};
 
 	if (n->kind == NOTICE_DURABLE && ask->asked) {
 		ask->asked = false;
 		ask->recorded = true;
-		tool_run_asked(c, r);
+		tool_run_asked(req, r);
 		return;
 	}
 	if (n->kind == NOTICE_TAKEN) {
-		request_unwatch(c);
-		tool_run_taken(c);
+		request_unwatch(req);
+		tool_run_taken(req);
 		return;
 	}
 	if (n->kind == NOTICE_FULL) {
-		request_unwatch(c);
-		admission_refuse_queued(c->requestor, &tool_error);
-		request_tool_error(c, &tool_error);
+		request_unwatch(req);
+		admission_refuse_queued(req->requestor, &tool_error);
+		request_tool_error(req, &tool_error);
 		return;
 	}
 	if (n->kind == NOTICE_LEFT) {
-		leave(c, r);
+		leave(req, r);
 		return;
 	}
 	if (n->kind == NOTICE_TASK) {
-		tool_run_task_recorded(c, r, n->unrecorded);
+		tool_run_task_recorded(req, r, n->unrecorded);
 		return;
 	}
 	if (!ask->handed_out)
 		return;
 	if (n->kind == NOTICE_STATE && r->state != RUN_AWAITING_INPUT) {
-		request_set_timer(c, ANSWERED_MS, on_waited);
+		request_set_timer(req, ANSWERED_MS, on_waited);
 	} else if (n->kind == NOTICE_DURABLE && n->unrecorded == NULL) {
-		on_waited(-1, 0, c);
+		on_waited(-1, 0, req);
 	} else if (n->kind == NOTICE_DURABLE) {
-		request_unwatch(c);
+		request_unwatch(req);
 		tool_error_set(&tool_error, "STORE_UNAVAILABLE",
 			       admission_store_details(),
 			       "the run was not started, since it cannot be "
 			       "recorded: %s",
 			       n->unrecorded);
-		request_tool_error(c, &tool_error);
+		request_tool_error(req, &tool_error);
 	}
 }
 
-/* Hand the run out: C has waited long enough. The run must be durable first. */
+/* Hand the run out: REQ has waited long enough. The run must be durable first. */
 static void on_waited(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
-	struct tool_run_args *ask = c->state;
-	struct run *r = c->run;
+	struct request *req = arg;
+	struct tool_run_args *ask = req->state;
+	struct run *r = req->run;
 	bool asked; /* the waiting client is asked a question */
 
 	(void)fd, (void)what;
 	if (r == NULL)
 		return;
-	asked = ask->mode == MODE_AUTO && !c->as_task &&
+	asked = ask->mode == MODE_AUTO && !req->as_task &&
 		r->state == RUN_AWAITING_INPUT;
 	if (!run_is_durable(r) || asked) {
 		ask->handed_out = true;
 		return;
 	}
-	request_unwatch(c);
-	tool_run_respond(c, r);
+	request_unwatch(req);
+	tool_run_respond(req, r);
 }
 
-void tool_run_await_handle(struct request *c)
+void tool_run_await_handle(struct request *req)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 
 	if (ask->mode == MODE_AUTO)
-		request_set_timer(c, c->ctx->config->inline_wait_ms, on_waited);
+		request_set_timer(req, req->ctx->config->inline_wait_ms,
+				  on_waited);
 }
 
-void tool_run_wait(struct request *c, struct run *r)
+void tool_run_wait(struct request *req, struct run *r)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 
-	request_watch(c, r);
+	request_watch(req, r);
 	/* a task is awaited by tasks/result */
 	if (r->task.form == STORE_TASK_NONE)
-		run_waiter_add(r, &c->waiter);
+		run_waiter_add(r, &req->waiter);
 	if (ask->template->stream_poll)
-		session_detach(c->session, c->stream);
-	if (c->may_be_task)
-		tool_run_await_task(c);
+		session_detach(req->session, req->stream);
+	if (req->may_be_task)
+		tool_run_await_task(req);
 	else
-		tool_run_await_handle(c);
+		tool_run_await_handle(req);
 }
 
-void tool_run_wait_durable(struct request *c, struct run *r)
+void tool_run_wait_durable(struct request *req, struct run *r)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	ask->handed_out = true;
-	request_watch(c, r); /* so that a cancel finds the run */
+	request_watch(req, r); /* so that a cancel finds the run */
 }
 
 /* For clients which take questions along and come back to any server. */
@@ -323,16 +324,16 @@ static const struct request_ops task_ops = {.run_changed = changed,
 /* ---- making a run ---- */
 
 /*
- * Free C's tree of inputs: the run has the text, and C may wait for long.
+ * Free REQ's tree of inputs: the run has the text, and REQ may wait for long.
  * Nothing else of a large message's tree is needed.
  */
-static void let_inputs_go(struct request *c)
+static void let_inputs_go(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
-	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct tool_run_args *ask = req->state;
+	struct json_object *args = json_member(req->msg.params, "arguments");
 	/* of a template's own tool */
 	bool own = ask->form == STORE_TASK_OUTPUT;
-	struct json_object *in = own ? c->msg.params : args;
+	struct json_object *in = own ? req->msg.params : args;
 	const char *key = own ? "arguments" : "inputs";
 	struct json_object *tree = json_object_get(json_member(in, key));
 
@@ -342,37 +343,38 @@ static void let_inputs_go(struct request *c)
 	}
 	ask->inputs = NULL;
 	json_object_object_del(in, key);
-	rpc_async_put_inputs(c->ctx->thread_pool, c->requestor, &c->msg, tree);
+	rpc_async_put_inputs(req->ctx->thread_pool, req->requestor, &req->msg,
+			     tree);
 }
 
-void tool_run_create(struct request *c)
+void tool_run_create(struct request *req)
 {
-	struct session *s = c->session;
-	struct tool_run_args *ask = c->state;
+	struct session *s = req->session;
+	struct tool_run_args *ask = req->state;
 	struct tool_error tool_error = {0};
-	bool async = ask->mode == MODE_ASYNC || c->as_task;
+	bool async = ask->mode == MODE_ASYNC || req->as_task;
 	struct run *r;
 
-	if (tool_run_files(c))
+	if (tool_run_files(req))
 		return;
 	ask->wish.promised = async;
-	ask->wish.inputs_text = c->msg.inputs;
-	ask->wish.inputs_len = c->msg.inputs_len;
-	tool_run_wish_later(c);
+	ask->wish.inputs_text = req->msg.inputs;
+	ask->wish.inputs_len = req->msg.inputs_len;
+	tool_run_wish_later(req);
 	r = runs_create(s->ctx->runs, s->requestor, ask->template, ask->inputs,
 			&ask->wish, &tool_error);
 	if (r == NULL) {
-		request_tool_error(c, &tool_error);
+		request_tool_error(req, &tool_error);
 		return;
 	}
-	c->msg.inputs = NULL;
+	req->msg.inputs = NULL;
 	ask->files = NULL; /* the run has the files */
-	if (rpc_async_is_large(c->msg.bytes) && ask->wish.idem_key == NULL)
-		let_inputs_go(c);
+	if (rpc_async_is_large(req->msg.bytes) && ask->wish.idem_key == NULL)
+		let_inputs_go(req);
 	if (async)
-		tool_run_wait_durable(c, r);
+		tool_run_wait_durable(req, r);
 	else
-		tool_run_wait(c, r);
+		tool_run_wait(req, r);
 }
 
 /* ---- the wish of a call ---- */
@@ -391,39 +393,39 @@ static enum template_mode settle_mode(const struct template *t,
 }
 
 /*
- * Is C a task from the start? Where the server decides on tasks, so is a call
+ * Is REQ a task from the start? Where the server decides on tasks, so is a call
  * made asynchronous by its template, not by its client, whose mode "auto" is
  * as none.
  */
-static bool is_task_at_once(const struct request *c,
+static bool is_task_at_once(const struct request *req,
 			    struct json_object *options,
 			    enum template_mode mode)
 {
-	return c->may_be_task && mode == MODE_ASYNC &&
+	return req->may_be_task && mode == MODE_ASYNC &&
 	       !json_member_is(options, "mode", "async") &&
-	       !input_required_is_retry(c);
+	       !input_required_is_retry(req);
 }
 
-/* May C's client have to repeat the call with answers? */
-static bool may_be_asked(const struct request *c)
+/* May REQ's client have to repeat the call with answers? */
+static bool may_be_asked(const struct request *req)
 {
-	return mcp_has(c->terms->revision, MCP_STATELESS) &&
-	       json_object_object_length(c->terms->capabilities) > 0;
+	return mcp_has(req->terms->revision, MCP_STATELESS) &&
+	       json_object_object_length(req->terms->capabilities) > 0;
 }
 
-void tool_run_submit(struct request *c, struct template *t,
+void tool_run_submit(struct request *req, struct template *t,
 		     const struct tool_run_order *o)
 {
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
 	struct json_object *options = o->options;
 
-	if (input_required_is_retry(c)) /* the run exists, and is no task */
-		c->as_task = false;
+	if (input_required_is_retry(req)) /* the run exists, and is no task */
+		req->as_task = false;
 	ask->mode = settle_mode(t, o->inputs, json_member_str(options, "mode"));
-	if (is_task_at_once(c, options, ask->mode))
-		c->as_task = true;
-	request_set_state(c,
-			  c->as_task		    ? &task_ops
+	if (is_task_at_once(req, options, ask->mode))
+		req->as_task = true;
+	request_set_state(req,
+			  req->as_task		    ? &task_ops
 			  : ask->mode == MODE_ASYNC ? &handle_ops
 						    : &inline_ops,
 			  ask);
@@ -436,40 +438,40 @@ void tool_run_submit(struct request *c, struct template *t,
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	    .session_id = o->session_id,
 	    .retried_from = o->retried_from,
-	    .trace = mcp_trace_parent(c->msg.params),
-	    .trust = session_trust(c->session),
+	    .trace = mcp_trace_parent(req->msg.params),
+	    .trust = session_trust(req->session),
 	};
-	if (c->as_task ||
-	    (ask->mode == MODE_ASYNC && tool_run_is_answered_later(c)))
-		tool_run_wish_task(c);
-	if (input_required_is_retry(c))
-		tool_run_digest(c, tool_run_retry);
+	if (req->as_task ||
+	    (ask->mode == MODE_ASYNC && tool_run_is_answered_later(req)))
+		tool_run_wish_task(req);
+	if (input_required_is_retry(req))
+		tool_run_digest(req, tool_run_retry);
 	else if (ask->wish.idem_key != NULL)
-		tool_run_digest(c, tool_run_find_or_create);
-	else if (may_be_asked(c) && rpc_async_is_large(c->msg.bytes))
-		tool_run_digest(c, tool_run_create);
+		tool_run_digest(req, tool_run_find_or_create);
+	else if (may_be_asked(req) && rpc_async_is_large(req->msg.bytes))
+		tool_run_digest(req, tool_run_create);
 	else
-		tool_run_create(c);
+		tool_run_create(req);
 }
 
-static void no_session(struct request *c, const char *id)
+static void no_session(struct request *req, const char *id)
 {
 	struct tool_error r = {0};
 
 	tool_error_set(
 	    &r, "SESSION_NOT_FOUND", NULL,
 	    "you have no browser session \"%.64s\"; leave sessionId out", id);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
 /* ---- the arguments of a call ---- */
 
-/* Run T: C's inputs are checked, and its browser session exists. */
-static void submit_view(struct request *c, struct template *t)
+/* Run T: REQ's inputs are checked, and its browser session exists. */
+static void submit_view(struct request *req, struct template *t)
 {
-	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *args = json_member(req->msg.params, "arguments");
 
-	tool_run_submit(c, t,
+	tool_run_submit(req, t,
 			&(struct tool_run_order){
 			    .inputs = json_member(args, "inputs"),
 			    .options = json_member(args, "options"),
@@ -477,10 +479,10 @@ static void submit_view(struct request *c, struct template *t)
 			    .form = STORE_TASK_VIEW});
 }
 
-static void check_view(struct request *c, struct template *t,
+static void check_view(struct request *req, struct template *t,
 		       struct json_object *args)
 {
-	tool_run_check_inputs(c,
+	tool_run_check_inputs(req,
 			      &(struct tool_run_inputs){.template = t,
 							.in = args,
 							.key = "inputs",
@@ -488,56 +490,56 @@ static void check_view(struct request *c, struct template *t,
 							.pass = submit_view});
 }
 
-static struct template *wanted(struct request *c, struct json_object *args)
+static struct template *wanted(struct request *req, struct json_object *args)
 {
-	return tool_run_wanted(c, json_member_str(args, "templateId"),
+	return tool_run_wanted(req, json_member_str(args, "templateId"),
 			       json_member_str(args, "templateVersion"),
 			       json_member(args, "options"));
 }
 
 /* Go on; the templates may have been reloaded meanwhile. */
-static void on_session(struct request *c, bool found)
+static void on_session(struct request *req, bool found)
 {
-	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *args = json_member(req->msg.params, "arguments");
 	struct template *t;
 
 	if (!found) {
-		no_session(c, json_member_str(args, "sessionId"));
+		no_session(req, json_member_str(args, "sessionId"));
 		return;
 	}
-	t = wanted(c, args);
+	t = wanted(req, args);
 	if (t != NULL)
-		check_view(c, t, args);
+		check_view(req, t, args);
 }
 
-void tool_run_template(struct request *c, struct json_object *args)
+void tool_run_template(struct request *req, struct json_object *args)
 {
 	const char *session_id = json_member_str(args, "sessionId");
-	struct template *t = wanted(c, args);
+	struct template *t = wanted(req, args);
 
 	if (t == NULL)
 		return;
 	if (session_id != NULL)
-		browser_find_session(c, session_id, on_session);
+		browser_find_session(req, session_id, on_session);
 	else
-		check_view(c, t, args);
+		check_view(req, t, args);
 }
 
-static void submit_output(struct request *c, struct template *t)
+static void submit_output(struct request *req, struct template *t)
 {
-	tool_run_submit(c, t,
+	tool_run_submit(req, t,
 			&(struct tool_run_order){
-			    .inputs = json_member(c->msg.params, "arguments"),
+			    .inputs = json_member(req->msg.params, "arguments"),
 			    .form = STORE_TASK_OUTPUT});
 }
 
-void tool_run_by_name(struct request *c, struct template *t,
+void tool_run_by_name(struct request *req, struct template *t,
 		      struct json_object *args)
 {
 	(void)args;
-	tool_run_check_inputs(c,
+	tool_run_check_inputs(req,
 			      &(struct tool_run_inputs){.template = t,
-							.in = c->msg.params,
+							.in = req->msg.params,
 							.key = "arguments",
 							.prefix = "",
 							.pass = submit_output});

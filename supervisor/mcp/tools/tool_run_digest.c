@@ -19,29 +19,29 @@
 /* A digest under way; the request is held, and *lends* its message. */
 struct digesting {
 	struct request *request;
-	void (*then)(struct request *c);
+	void (*then)(struct request *req);
 	bool told;
 };
 
-void tool_run_digest_call(struct request *c)
+void tool_run_digest_call(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
-	request_state_call(ask->call, c->msg.method,
-			   json_member_str(c->msg.params, "name"),
-			   json_member(c->msg.params, "arguments"));
+	request_state_call(ask->call, req->msg.method,
+			   json_member_str(req->msg.params, "name"),
+			   json_member(req->msg.params, "arguments"));
 	ask->has_call = true;
 }
 
-static void digest(struct request *c)
+static void digest(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	if (ask->wish.idem_key != NULL)
 		inputs_digest_json(ask->digest, ask->inputs,
 				   ask->template->secret ? ask->seal : NULL);
-	if (mcp_has(c->terms->revision, MCP_STATELESS))
-		tool_run_digest_call(c);
+	if (mcp_has(req->terms->revision, MCP_STATELESS))
+		tool_run_digest_call(req);
 }
 
 static void on_thread(struct thread_pool_job *j, void *arg)
@@ -79,88 +79,89 @@ static const struct thread_pool_kind digest_kind = {.name = "digest",
 						    .done = on_digested,
 						    .drop = drop_digesting};
 
-static void digest_large(struct request *c, void (*then)(struct request *c))
+static void digest_large(struct request *req, void (*then)(struct request *req))
 {
 	struct digesting *d = xcalloc(1, sizeof(*d));
 
-	d->request = c;
+	d->request = req;
 	d->then = then;
-	request_ref(c);
-	if (thread_pool_submit(c->ctx->thread_pool, c->requestor, &digest_kind,
-			       d) != NULL)
+	request_ref(req);
+	if (thread_pool_submit(req->ctx->thread_pool, req->requestor,
+			       &digest_kind, d) != NULL)
 		return;
 	free(d);
-	request_unref(c);
-	request_error(c, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
+	request_unref(req);
+	request_error(req, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
 }
 
 /* ---- the key for secret inputs ---- */
 
-static bool needs_seal(const struct request *c)
+static bool needs_seal(const struct request *req)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 
 	return ask->wish.idem_key != NULL && ask->template->secret;
 }
 
 /* Is the seal key unknown? The database has it, and is not open yet. */
-static bool is_unsealed(const struct request *c)
+static bool is_unsealed(const struct request *req)
 {
 	unsigned char key[STORE_SEAL_BYTES];
 
-	return c->ctx->cluster != NULL && !store_seal_key(c->ctx->store, key);
+	return req->ctx->cluster != NULL &&
+	       !store_seal_key(req->ctx->store, key);
 }
 
 struct reaching {
 	struct request *request;
-	void (*then)(struct request *c);
+	void (*then)(struct request *req);
 };
 
 static void on_reached(void *arg, const struct store_result *res)
 {
 	struct reaching *a = arg;
-	struct request *c = a->request;
-	void (*then)(struct request * c) = a->then;
+	struct request *req = a->request;
+	void (*then)(struct request * req) = a->then;
 	struct tool_error e = {0};
 
 	free(a);
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	if (res->rc == 0 && !is_unsealed(c)) {
-		tool_run_digest(c, then);
+	if (res->rc == 0 && !is_unsealed(req)) {
+		tool_run_digest(req, then);
 		return;
 	}
 	tool_error_set(&e, "STORE_UNAVAILABLE", admission_store_details(),
 		       "no run can be started now, since the server cannot "
 		       "read which there are: %s",
 		       store_says(res->rc));
-	request_tool_error(c, &e);
+	request_tool_error(req, &e);
 }
 
-static void reach(struct request *c, void (*then)(struct request *c))
+static void reach(struct request *req, void (*then)(struct request *req))
 {
 	struct reaching *a = xcalloc(1, sizeof(*a));
 
-	*a = (struct reaching){c, then};
-	request_ref(c);
-	store_open(c->ctx->store, on_reached, a);
+	*a = (struct reaching){req, then};
+	request_ref(req);
+	store_open(req->ctx->store, on_reached, a);
 }
 
-void tool_run_digest(struct request *c, void (*then)(struct request *c))
+void tool_run_digest(struct request *req, void (*then)(struct request *req))
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	_Static_assert(INPUTS_DIGEST_KEY == STORE_SEAL_BYTES, "one key");
-	if (needs_seal(c) && is_unsealed(c)) {
-		reach(c, then);
+	if (needs_seal(req) && is_unsealed(req)) {
+		reach(req, then);
 		return;
 	}
-	if (needs_seal(c))
-		memcpy(ask->seal, input_seal_key(c->ctx), sizeof(ask->seal));
-	if (rpc_async_is_large(c->msg.bytes)) {
-		digest_large(c, then);
+	if (needs_seal(req))
+		memcpy(ask->seal, input_seal_key(req->ctx), sizeof(ask->seal));
+	if (rpc_async_is_large(req->msg.bytes)) {
+		digest_large(req, then);
 		return;
 	}
-	digest(c);
-	then(c);
+	digest(req);
+	then(req);
 }

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 
-static void look_up(struct request *c);
+static void look_up(struct request *req);
 
 /* Return the client's prefix of pointers into the inputs. */
 static const char *prefix_of(const struct tool_run_args *ask)
@@ -21,9 +21,9 @@ static const char *prefix_of(const struct tool_run_args *ask)
 	return ask->form == STORE_TASK_VIEW ? "/inputs" : "";
 }
 
-static void refuse_form(struct request *c, const struct run_files_error *e)
+static void refuse_form(struct request *req, const struct run_files_error *e)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 	struct schema_error err = {.keyword = "format"};
 	struct tool_error r = {0};
 
@@ -31,18 +31,19 @@ static void refuse_form(struct request *c, const struct run_files_error *e)
 	snprintf(err.expected, sizeof(err.expected), "%s", e->expected);
 	snprintf(err.text, sizeof(err.text), "%s", e->text);
 	contract_tools_invalid(&r, prefix_of(ask), &err);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
-static void refuse_artifact(struct request *c, const struct run_file *f, int rc)
+static void refuse_artifact(struct request *req, const struct run_file *f,
+			    int rc)
 {
-	const struct tool_run_args *ask = c->state;
+	const struct tool_run_args *ask = req->state;
 	struct json_object *d;
 	struct tool_error r = {0};
 	char *pointer = xasprintf("%s%s", prefix_of(ask), f->pointer);
 
 	if (rc == -ENOENT)
-		requestor_missed(c->session->requestor);
+		requestor_missed(req->session->requestor);
 	d = json_pack("pointer:s", pointer);
 	if (rc == -ENOENT)
 		tool_error_set(&r, "ARTIFACT_NOT_FOUND", d,
@@ -59,33 +60,33 @@ static void refuse_artifact(struct request *c, const struct run_file *f, int rc)
 			       "the artifact %s cannot be read now: %s",
 			       f->artifact, store_says(rc));
 	free(pointer);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
 static void on_found(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct tool_run_args *ask;
 	struct run_file *f;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	ask = c->state;
+	ask = req->state;
 	f = &ask->files->v[ask->n_found];
 	if (res->rc != 0) {
-		refuse_artifact(c, f, res->rc);
+		refuse_artifact(req, f, res->rc);
 		return;
 	}
 	run_files_found(f, res->artifact->run_id, res->artifact->name,
 			res->artifact->size, res->artifact->expires_ms);
 	ask->n_found++;
-	look_up(c);
+	look_up(req);
 }
 
 /* Look up the next artifact; after the last, make the run. */
-static void look_up(struct request *c)
+static void look_up(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 	struct run_files *all = ask->files;
 
 	while (ask->n_found < all->n && all->v[ask->n_found].bytes != NULL)
@@ -93,17 +94,17 @@ static void look_up(struct request *c)
 	if (ask->n_found == all->n) {
 		run_files_settle(all, ask->inputs);
 		ask->wish.files = all;
-		tool_run_create(c);
+		tool_run_create(req);
 		return;
 	}
-	request_ref(c);
-	store_read_artifact(c->ctx->store, c->requestor->name,
-			    all->v[ask->n_found].artifact, 0, 0, on_found, c);
+	request_ref(req);
+	store_read_artifact(req->ctx->store, req->requestor->name,
+			    all->v[ask->n_found].artifact, 0, 0, on_found, req);
 }
 
-bool tool_run_files(struct request *c)
+bool tool_run_files(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 	struct run_files_error err;
 
 	if (ask->template->file_spots == NULL || ask->wish.files != NULL)
@@ -113,8 +114,8 @@ bool tool_run_files(struct request *c)
 	if (ask->files == NULL && err.text[0] == '\0')
 		return false;
 	if (ask->files == NULL)
-		refuse_form(c, &err);
+		refuse_form(req, &err);
 	else
-		look_up(c);
+		look_up(req);
 	return true;
 }

@@ -24,7 +24,7 @@
 #define LOOK_MS 250 /* ms between reads of a remote run's row */
 #define NO_TASK "a run that is no task, or no more"
 
-static void refuse_key(struct request *c, const char *other)
+static void refuse_key(struct request *req, const char *other)
 {
 	struct schema_error err = {.pointer = "/options/idempotencyKey",
 				   .keyword = "idempotencyKey"};
@@ -35,39 +35,39 @@ static void refuse_key(struct request *c, const char *other)
 	snprintf(err.text, sizeof(err.text),
 		 "this idempotencyKey belongs to %s", other);
 	contract_tools_invalid(&r, "", &err);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
-static void join(struct request *c, struct run *r)
+static void join(struct request *req, struct run *r)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	if (strcmp(r->idem.digest, ask->digest) != 0) {
-		refuse_key(c, OTHER_INPUTS);
+		refuse_key(req, OTHER_INPUTS);
 		return;
 	}
-	if (c->as_task && !task_json_is_live(r)) {
-		refuse_key(c, NO_TASK);
+	if (req->as_task && !task_json_is_live(r)) {
+		refuse_key(req, NO_TASK);
 		return;
 	}
 	ask->deduplicated = true;
-	if (ask->mode != MODE_ASYNC && c->may_be_task && run_is_durable(r) &&
+	if (ask->mode != MODE_ASYNC && req->may_be_task && run_is_durable(r) &&
 	    !run_terminal(r) && task_json_is_live(r))
-		c->as_task = true; /* the run is a task already */
-	if (ask->mode != MODE_ASYNC && !c->as_task)
-		tool_run_wait(c, r);
+		req->as_task = true; /* the run is a task already */
+	if (ask->mode != MODE_ASYNC && !req->as_task)
+		tool_run_wait(req, r);
 	else if (run_is_durable(r))
-		tool_run_respond(c, r);
+		tool_run_respond(req, r);
 	else
-		tool_run_wait_durable(c, r);
+		tool_run_wait_durable(req, r);
 }
 
-static void task_again(struct request *c, const struct store_run *row)
+static void task_again(struct request *req, const struct store_run *row)
 {
 	struct json_object *result, *meta;
 
 	if (!task_json_row_is_live(row)) {
-		refuse_key(c, NO_TASK);
+		refuse_key(req, NO_TASK);
 		return;
 	}
 	result = json_object_new_object();
@@ -75,102 +75,102 @@ static void task_again(struct request *c, const struct store_run *row)
 	json_add(result, "task:o", task_json_row(row));
 	tool_run_deduplicated_meta(meta);
 	json_add(result, "_meta:o", meta);
-	request_result(c, result);
+	request_result(req, result);
 }
 
 static void look_again(evutil_socket_t fd, short what, void *arg);
 
-/* Does C wait for the end of the remote run in ROW? */
-static bool waits_for(struct request *c, const struct store_run *row)
+/* Does REQ wait for the end of the remote run in ROW? */
+static bool waits_for(struct request *req, const struct store_run *row)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
-	if (c->ctx->cluster == NULL || ask->mode == MODE_ASYNC ||
+	if (req->ctx->cluster == NULL || ask->mode == MODE_ASYNC ||
 	    row->status > STORE_RUNNING ||
 	    (ask->mode == MODE_AUTO &&
-	     (int64_t)ask->looks * LOOK_MS >= c->ctx->config->inline_wait_ms))
+	     (int64_t)ask->looks * LOOK_MS >= req->ctx->config->inline_wait_ms))
 		return false;
 	ask->looks++;
-	request_set_timer(c, LOOK_MS, look_again);
+	request_set_timer(req, LOOK_MS, look_again);
 	return true;
 }
 
-static void again(struct request *c, const struct store_run *row)
+static void again(struct request *req, const struct store_run *row)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 	struct json_object *v;
 
 	if (row->idem_digest == NULL ||
 	    strcmp(row->idem_digest, ask->digest) != 0) {
-		refuse_key(c, OTHER_INPUTS);
+		refuse_key(req, OTHER_INPUTS);
 		return;
 	}
-	if (c->as_task) {
-		task_again(c, row);
+	if (req->as_task) {
+		task_again(req, row);
 		return;
 	}
-	if (ask->mode != MODE_ASYNC && c->may_be_task &&
+	if (ask->mode != MODE_ASYNC && req->may_be_task &&
 	    row->status <= STORE_RUNNING && task_json_row_is_live(row)) {
-		tool_run_created_row(c, row);
+		tool_run_created_row(req, row);
 		return;
 	}
-	if (waits_for(c, row))
+	if (waits_for(req, row))
 		return;
 	ask->deduplicated = true;
 	if (ask->mode != MODE_ASYNC && row->status > STORE_RUNNING) {
-		/* the result may be large, and is read in C's turn */
-		request_present_stored(c, row->id);
+		/* the result may be large, and is read in REQ's turn */
+		request_present_stored(req, row->id);
 		return;
 	}
 	v = run_json_row_handle(row);
 	tool_run_deduplicated(v);
-	response_tool_result(c, v, false);
+	response_tool_result(req, v, false);
 }
 
 static void on_idem(void *arg, const struct store_result *res)
 {
 	struct tool_error tool_error = {0};
-	struct request *c = arg;
+	struct request *req = arg;
 	struct tool_run_args *ask;
 	struct run *r;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	ask = c->state;
+	ask = req->state;
 	/* a different call may have made the run since look_again() */
-	r = runs_find_idem(c->session->ctx->runs, c->session->requestor,
+	r = runs_find_idem(req->session->ctx->runs, req->session->requestor,
 			   ask->template->id, ask->wish.idem_key);
 	if (r != NULL)
-		join(c, r);
+		join(req, r);
 	else if (res->rc == 0)
-		again(c, &res->runs[0]);
+		again(req, &res->runs[0]);
 	else if (res->rc == -ENOENT && !ask->taken && ask->looks == 0)
-		tool_run_create(c);
+		tool_run_create(req);
 	else {
 		tool_error_set(
 		    &tool_error, "STORE_UNAVAILABLE", admission_store_details(),
 		    "no run can be started now, since the server cannot read "
 		    "which there are: %s",
 		    store_says(res->rc));
-		request_tool_error(c, &tool_error);
+		request_tool_error(req, &tool_error);
 	}
 }
 
 static void look_again(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
-	const struct tool_run_args *ask = c->state;
+	struct request *req = arg;
+	const struct tool_run_args *ask = req->state;
 
 	(void)fd, (void)what;
-	request_ref(c);
-	store_find_idem(c->ctx->store, c->session->requestor->name,
-			ask->template->id, ask->wish.idem_key, on_idem, c);
+	request_ref(req);
+	store_find_idem(req->ctx->store, req->session->requestor->name,
+			ask->template->id, ask->wish.idem_key, on_idem, req);
 }
 
-void tool_run_find_or_create(struct request *c)
+void tool_run_find_or_create(struct request *req)
 {
-	struct session *s = c->session;
-	struct tool_run_args *ask = c->state;
+	struct session *s = req->session;
+	struct tool_run_args *ask = req->state;
 	struct runs *runs = s->ctx->runs;
 	struct run *r;
 
@@ -178,16 +178,16 @@ void tool_run_find_or_create(struct request *c)
 	r = runs_find_idem(runs, s->requestor, ask->template->id,
 			   ask->wish.idem_key);
 	if (r != NULL) {
-		join(c, r);
+		join(req, r);
 		return;
 	}
-	look_again(-1, 0, c);
+	look_again(-1, 0, req);
 }
 
-void tool_run_taken(struct request *c)
+void tool_run_taken(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	ask->taken = true;
-	look_again(-1, 0, c);
+	look_again(-1, 0, req);
 }

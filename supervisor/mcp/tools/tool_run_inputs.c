@@ -45,20 +45,20 @@ static void refuse_costly(struct tool_error *r, const struct validation *v,
 	free(text);
 }
 
-static void settle_inputs(struct request *c, const struct tool_run_inputs *i,
+static void settle_inputs(struct request *req, const struct tool_run_inputs *i,
 			  const struct validation *v)
 {
 	struct tool_error r = {0};
 
 	if (v->rc == 0) {
-		i->pass(c, i->template);
+		i->pass(req, i->template);
 		return;
 	}
 	if (v->rc == -EINVAL)
 		contract_tools_invalid(&r, i->prefix, &v->err);
 	else
 		refuse_costly(&r, v, i);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
 static void on_checked(void *arg, const struct validation *v,
@@ -66,48 +66,48 @@ static void on_checked(void *arg, const struct validation *v,
 {
 	struct checked *k = arg;
 	struct tool_run_inputs i = k->inputs;
-	struct request *c = k->request;
+	struct request *req = k->request;
 
 	k->job = NULL;
-	checked_free(request_take_state(c));
+	checked_free(request_take_state(req));
 	json_object_object_add(i.in, i.key, tree);
-	settle_inputs(c, &i, v);
+	settle_inputs(req, &i, v);
 }
 
 /* Check on a thread, which needs the only reference to the tree. */
-static void check_later(struct request *c, const struct tool_run_inputs *i,
+static void check_later(struct request *req, const struct tool_run_inputs *i,
 			const struct validation *v)
 {
 	struct json_object *tree;
 	struct tool_error r = {0};
 	struct checked *k;
 
-	if (!admission_check_cpu(c->session->requestor, &r)) {
-		request_tool_error(c, &r);
+	if (!admission_check_cpu(req->session->requestor, &r)) {
+		request_tool_error(req, &r);
 		return;
 	}
 	tree = json_object_get(json_member(i->in, i->key));
 	k = xcalloc(1, sizeof(*k));
 	json_object_object_del(i->in, i->key);
-	*k = (struct checked){.request = c, .inputs = *i};
+	*k = (struct checked){.request = req, .inputs = *i};
 	k->job = validation_submit(
-	    c->session->ctx->thread_pool, c->session->requestor, v, i->template,
-	    i->template->inputs, tree, tree, on_checked, k);
-	request_set_state(c, &checked_ops, k);
+	    req->session->ctx->thread_pool, req->session->requestor, v,
+	    i->template, i->template->inputs, tree, tree, on_checked, k);
+	request_set_state(req, &checked_ops, k);
 	if (k->job != NULL)
 		return;
 	json_object_put(tree);
 	validation_refuse_busy(&r);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
-void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i)
+void tool_run_check_inputs(struct request *req, const struct tool_run_inputs *i)
 {
 	struct validation v;
 
-	if (validation_try(&v, c->session->requestor, i->template->inputs,
+	if (validation_try(&v, req->session->requestor, i->template->inputs,
 			   json_member(i->in, i->key)))
-		settle_inputs(c, i, &v);
+		settle_inputs(req, i, &v);
 	else
-		check_later(c, i, &v);
+		check_later(req, i, &v);
 }

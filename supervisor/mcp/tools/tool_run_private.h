@@ -60,14 +60,14 @@ struct tool_run_inputs {
 	const char *key;
 	/* prefix of pointers into the inputs, for the client */
 	const char *prefix;
-	void (*pass)(struct request *c, struct template *t);
+	void (*pass)(struct request *req, struct template *t);
 };
 
 /*
  * Return the template ID of version RANGE (NULL: the newest), borrowed from the
- * catalogue, if C may run it with OPTIONS. NULL: C was answered.
+ * catalogue, if REQ may run it with OPTIONS. NULL: REQ was answered.
  */
-struct template *tool_run_wanted(struct request *c, const char *id,
+struct template *tool_run_wanted(struct request *req, const char *id,
 				 const char *range,
 				 struct json_object *options);
 
@@ -80,76 +80,77 @@ struct tool_run_order {
 	enum store_task form;
 };
 
-/* Make or find the run of C, which has passed all checks; the run answers C. */
-void tool_run_submit(struct request *c, struct template *t,
+/* Make or find the run of REQ, which has passed all checks; the run answers REQ. */
+void tool_run_submit(struct request *req, struct template *t,
 		     const struct tool_run_order *o);
 
-/* Call PASS, now or later, if the inputs fit the schema; else refuse C. */
-void tool_run_check_inputs(struct request *c, const struct tool_run_inputs *i);
+/* Call PASS, now or later, if the inputs fit the schema; else refuse REQ. */
+void tool_run_check_inputs(struct request *req,
+			   const struct tool_run_inputs *i);
 
-/* Call THEN, now or later, with the digests which C needs; else refuse C. */
-void tool_run_digest(struct request *c, void (*then)(struct request *c));
+/* Call THEN, now or later, with the digests which REQ needs; else refuse REQ. */
+void tool_run_digest(struct request *req, void (*then)(struct request *req));
 /* Digest the call itself at once; it is not large. */
-void tool_run_digest_call(struct request *c);
+void tool_run_digest_call(struct request *req);
 
 /*
- * Go on with the run which C, a repeated call with digests, brings answers to.
+ * Go on with the run which REQ, a repeated call with digests, brings answers to.
  */
-void tool_run_retry(struct request *c);
+void tool_run_retry(struct request *req);
 /* Functions of request_ops. */
-void tool_run_asked(struct request *c, struct run *r);
-void tool_run_asked_abroad(struct request *c, struct json_object *requests,
+void tool_run_asked(struct request *req, struct run *r);
+void tool_run_asked_abroad(struct request *req, struct json_object *requests,
 			   uint32_t round);
-void tool_run_not_heard(struct request *c, int rc);
-void tool_run_dropped(struct request *c);
-/* Answer C with ROW, the row of C's run. */
-void tool_run_present_row(struct request *c, const struct store_run *row);
+void tool_run_not_heard(struct request *req, int rc);
+void tool_run_dropped(struct request *req);
+/* Answer REQ with ROW, the row of REQ's run. */
+void tool_run_present_row(struct request *req, const struct store_run *row);
 
 /*
  * Has C files to look up? Then tool_run_create() is called once more when they
- * are found, or C is refused.
+ * are found, or REQ is refused.
  */
-bool tool_run_files(struct request *c);
+bool tool_run_files(struct request *req);
 
-/* Make the run of C. */
-void tool_run_create(struct request *c);
-/* As tool_run_create(), unless a run of C's key exists: then answer with it. */
-void tool_run_find_or_create(struct request *c);
+/* Make the run of REQ. */
+void tool_run_create(struct request *req);
+/* As tool_run_create(), unless a run of REQ's key exists: then answer with it. */
+void tool_run_find_or_create(struct request *req);
 
 /* Answer with the run which another server has made first. */
-void tool_run_taken(struct request *c);
+void tool_run_taken(struct request *req);
 
-/* Wait for the end of R, as long as C's mode allows. */
-void tool_run_wait(struct request *c, struct run *r);
-/* Answer C with R, which is durable and goes on: a handle, or a task. */
-void tool_run_respond(struct request *c, struct run *r);
-/* Limit C's wait to the time of its mode, after which C gets a handle. */
-void tool_run_await_handle(struct request *c);
+/* Wait for the end of R, as long as REQ's mode allows. */
+void tool_run_wait(struct request *req, struct run *r);
+/* Answer REQ with R, which is durable and goes on: a handle, or a task. */
+void tool_run_respond(struct request *req, struct run *r);
+/* Limit REQ's wait to the time of its mode, after which REQ gets a handle. */
+void tool_run_await_handle(struct request *req);
 /* As tool_run_respond(), once R is durable. */
-void tool_run_wait_durable(struct request *c, struct run *r);
+void tool_run_wait_durable(struct request *req, struct run *r);
 /* Return a note if a run handed out now may end with the server, or NULL. */
-const char *tool_run_mortal(const struct request *c);
+const char *tool_run_mortal(const struct request *req);
 
-/* Set the task wished for in C's wish. */
-void tool_run_wish_task(struct request *c);
-/* Set the task which C may become, in case any server starts the run. */
-void tool_run_wish_later(struct request *c);
+/* Set the task wished for in REQ's wish. */
+void tool_run_wish_task(struct request *req);
+/* Set the task which REQ may become, in case any server starts the run. */
+void tool_run_wish_later(struct request *req);
 /*
- * Does C get a handle and declare that questions are answered by tasks/update?
+ * Does REQ get a handle and declare that questions are answered by tasks/update?
  * Then its run is a task as well.
  */
-bool tool_run_is_answered_later(const struct request *c);
+bool tool_run_is_answered_later(const struct request *req);
 /*
  * Answer with CreateTaskResult. R has ended, or goes on (FEED) and
  * notifications follow.
  */
-void tool_run_created(struct request *c, struct run *r, bool feed);
+void tool_run_created(struct request *req, struct run *r, bool feed);
 /* As tool_run_created(), for a remote open run. */
-void tool_run_created_row(struct request *c, const struct store_run *row);
-/* Have C become a task, if allowed, after task_after_ms. */
-void tool_run_await_task(struct request *c);
+void tool_run_created_row(struct request *req, const struct store_run *row);
+/* Have REQ become a task, if allowed, after task_after_ms. */
+void tool_run_await_task(struct request *req);
 /* Act on the record: R's row says that R is a task, or UNRECORDED why not. */
-void tool_run_task_recorded(struct request *c, struct run *r,
+void tool_run_task_recorded(struct request *req, struct run *r,
 			    const char *unrecorded);
 
 /* Mark an answer, or its _meta, as deduplicated. */

@@ -30,52 +30,52 @@ static struct json_object *copy_of(struct json_object *token)
 	return copy;
 }
 
-bool tool_run_is_answered_later(const struct request *c)
+bool tool_run_is_answered_later(const struct request *req)
 {
-	return c->may_be_task && mcp_declares(c->terms->capabilities,
-					      MCP_EXTENSION_ANSWERS_LATER);
+	return req->may_be_task && mcp_declares(req->terms->capabilities,
+						MCP_EXTENSION_ANSWERS_LATER);
 }
 
 /*
  * The token is for the task's progress, not for this call; the extension has
  * none.
  */
-void tool_run_wish_task(struct request *c)
+void tool_run_wish_task(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	ask->wish.task = ask->form;
-	ask->wish.task_ttl_ms = c->task_ttl_ms;
-	if (c->may_be_task)
-		ask->wish.task_capabilities = input_request_askable(c->terms);
+	ask->wish.task_ttl_ms = req->task_ttl_ms;
+	if (req->may_be_task)
+		ask->wish.task_capabilities = input_request_askable(req->terms);
 	else
-		ask->token = copy_of(c->progress.token);
-	c->progress.token = NULL;
+		ask->token = copy_of(req->progress.token);
+	req->progress.token = NULL;
 }
 
 /*
- * On a shared store any server may start the run: record now what C may become.
+ * On a shared store any server may start the run: record now what REQ may become.
  */
-void tool_run_wish_later(struct request *c)
+void tool_run_wish_later(struct request *req)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
-	ask->wish.asks_here = !c->may_be_task && !ask->wish.promised &&
-			      input_request_any(c->terms);
-	if (!c->may_be_task || ask->wish.task != STORE_TASK_NONE ||
-	    c->ctx->cluster == NULL)
+	ask->wish.asks_here = !req->may_be_task && !ask->wish.promised &&
+			      input_request_any(req->terms);
+	if (!req->may_be_task || ask->wish.task != STORE_TASK_NONE ||
+	    req->ctx->cluster == NULL)
 		return;
 	ask->wish.task_later = ask->form;
 	if (ask->wish.task_capabilities == NULL)
-		ask->wish.task_capabilities = input_request_askable(c->terms);
+		ask->wish.task_capabilities = input_request_askable(req->terms);
 }
 
 /* ---- CreateTaskResult ---- */
 
-static void told(const struct request *c, struct run *r)
+static void told(const struct request *req, struct run *r)
 {
 	if (!r->task.told)
-		audit_task("task_created", c->requestor, r->id, NULL);
+		audit_task("task_created", req->requestor, r->id, NULL);
 	r->task.told = true;
 }
 
@@ -91,36 +91,36 @@ static void add_deduplicated(struct json_object *result)
  * Answer with a task by the server's decision; its client polls, and may answer
  * questions.
  */
-static void created_unasked(struct request *c, struct run *r)
+static void created_unasked(struct request *req, struct run *r)
 {
-	const struct tool_run_args *ask = c->state;
-	struct json_object *result = task_json_started(r, tool_run_mortal(c));
+	const struct tool_run_args *ask = req->state;
+	struct json_object *result = task_json_started(r, tool_run_mortal(req));
 
 	if (ask->deduplicated)
 		add_deduplicated(result);
-	told(c, r);
-	request_result(c, result);
+	told(req, r);
+	request_result(req, result);
 	input_unpark(r); /* no repeated call is needed */
 	input_task_known(r);
 }
 
 /* Answer with the task; the notifications of the task follow. */
-void tool_run_created(struct request *c, struct run *r, bool feed)
+void tool_run_created(struct request *req, struct run *r, bool feed)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 	struct json_object *token, *result;
-	struct session *s = c->session;
+	struct session *s = req->session;
 
-	if (c->may_be_task) {
-		created_unasked(c, r);
+	if (req->may_be_task) {
+		created_unasked(req, r);
 		return;
 	}
 	token = json_object_get(ask->token);
-	result = task_json_created(r, tool_run_mortal(c));
+	result = task_json_created(r, tool_run_mortal(req));
 	if (ask->deduplicated)
 		tool_run_deduplicated_meta(json_member(result, "_meta"));
-	told(c, r);
-	request_result(c, result);
+	told(req, r);
+	request_result(req, result);
 	if (feed && r->task.feed == NULL) {
 		task_notify_start(s, r, token);
 		input_task_told(s->ctx, r);
@@ -128,79 +128,79 @@ void tool_run_created(struct request *c, struct run *r, bool feed)
 	json_object_put(token);
 }
 
-void tool_run_created_row(struct request *c, const struct store_run *row)
+void tool_run_created_row(struct request *req, const struct store_run *row)
 {
 	struct json_object *result = task_json_started_row(row);
 
 	add_deduplicated(result);
-	request_result(c, result);
+	request_result(req, result);
 }
 
 /* ---- a call becomes a task ---- */
 
-static void respond(struct request *c, struct run *r)
+static void respond(struct request *req, struct run *r)
 {
-	request_unwatch(c);
-	c->as_task = true;
-	tool_run_respond(c, r);
+	request_unwatch(req);
+	req->as_task = true;
+	tool_run_respond(req, r);
 }
 
-/* Make C a task. Another request which waits for R may have made R a task. */
+/* Make REQ a task. Another request which waits for R may have made R a task. */
 static void on_long(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
-	struct tool_run_args *ask = c->state;
-	struct run *r = c->run;
+	struct request *req = arg;
+	struct tool_run_args *ask = req->state;
+	struct run *r = req->run;
 	struct run_wish wish = {.task = ask->form};
 
 	(void)fd, (void)what;
 	if (r == NULL || run_terminal(r))
 		return; /* the answer follows the record of the end */
 	if (task_json_is_live(r) && run_is_durable(r)) {
-		respond(c, r);
+		respond(req, r);
 		return;
 	}
 	/* the other request waits for the record too */
 	if (task_json_is_live(r)) {
-		c->as_task = ask->handed_out = true;
+		req->as_task = ask->handed_out = true;
 		return;
 	}
 	ask->becomes_task = true;
-	run_waiter_del(&c->waiter); /* the task takes questions from now on */
+	run_waiter_del(&req->waiter); /* the task takes questions from now on */
 	if (r->task.pending)
 		return;
-	wish.task_capabilities = input_request_askable(c->terms);
+	wish.task_capabilities = input_request_askable(req->terms);
 	/* may report a failure at once */
-	runs_make_task(c->ctx->runs, r, &wish);
+	runs_make_task(req->ctx->runs, r, &wish);
 	json_object_put(wish.task_capabilities);
 }
 
 /*
- * Set the timer after which C becomes a task: at the latest when a call in mode
+ * Set the timer after which REQ becomes a task: at the latest when a call in mode
  * auto would get a handle.
  */
-void tool_run_await_task(struct request *c)
+void tool_run_await_task(struct request *req)
 {
-	const struct tool_run_args *ask = c->state;
-	int64_t ms = c->ctx->config->task_after_ms;
+	const struct tool_run_args *ask = req->state;
+	int64_t ms = req->ctx->config->task_after_ms;
 
-	if (ask->mode == MODE_AUTO && c->ctx->config->inline_wait_ms < ms)
-		ms = c->ctx->config->inline_wait_ms;
-	request_set_timer(c, ms, on_long);
+	if (ask->mode == MODE_AUTO && req->ctx->config->inline_wait_ms < ms)
+		ms = req->ctx->config->inline_wait_ms;
+	request_set_timer(req, ms, on_long);
 }
 
-void tool_run_task_recorded(struct request *c, struct run *r,
+void tool_run_task_recorded(struct request *req, struct run *r,
 			    const char *unrecorded)
 {
-	struct tool_run_args *ask = c->state;
+	struct tool_run_args *ask = req->state;
 
 	if (!ask->becomes_task || run_terminal(r))
 		return;
 	ask->becomes_task = false;
 	if (unrecorded == NULL) {
-		respond(c, r);
+		respond(req, r);
 		return;
 	}
-	run_waiter_add(r, &c->waiter);
-	tool_run_await_handle(c);
+	run_waiter_add(r, &req->waiter);
+	tool_run_await_handle(req);
 }

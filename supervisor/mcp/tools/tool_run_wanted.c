@@ -52,7 +52,7 @@ static bool check_trust(struct tool_error *r, const struct template *t,
 }
 
 /* Refuse the mode "async" in a task, which is asynchronous already. */
-static bool check_mode(struct tool_error *r, const struct request *c,
+static bool check_mode(struct tool_error *r, const struct request *req,
 		       struct json_object *options)
 {
 	const char *mode = json_member_str(options, "mode");
@@ -63,25 +63,25 @@ static bool check_mode(struct tool_error *r, const struct request *c,
 	    .text = "/options/mode is \"async\", but the call is a task "
 		    "already; leave one of them out"};
 
-	if (!c->as_task || mode == NULL || strcmp(mode, "async") != 0)
+	if (!req->as_task || mode == NULL || strcmp(mode, "async") != 0)
 		return true;
 	contract_tools_invalid(r, "", &err);
 	return false;
 }
 
-struct template *tool_run_wanted(struct request *c, const char *id,
+struct template *tool_run_wanted(struct request *req, const char *id,
 				 const char *range, struct json_object *options)
 {
-	const struct catalogue *cat = c->session->ctx->catalogue;
+	const struct catalogue *cat = req->session->ctx->catalogue;
 	struct template *t = catalogue_find(cat, id, range);
-	const struct requestor *q = c->session->requestor;
+	const struct requestor *q = req->session->requestor;
 	struct tool_error r = {0};
 
 	if (t == NULL || !tools_visible(q, t))
 		refuse_template(&r, q, cat, id, range);
-	else if (check_mode(&r, c, options) &&
-		 check_trust(&r, t, session_trust(c->session)))
+	else if (check_mode(&r, req, options) &&
+		 check_trust(&r, t, session_trust(req->session)))
 		return t;
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 	return NULL;
 }

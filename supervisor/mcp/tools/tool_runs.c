@@ -23,89 +23,89 @@
 
 #define LOOK_AWAY_MS 500 /* ms between reads of a remote run */
 
-static void refuse_unknown(struct request *c)
+static void refuse_unknown(struct request *req)
 {
-	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *args = json_member(req->msg.params, "arguments");
 	struct tool_error r = {0};
 
-	requestor_missed(c->session->requestor);
+	requestor_missed(req->session->requestor);
 	tool_error_set(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"",
 		       json_member_str(args, "runId"));
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
-bool tool_runs_failed(struct request *c, const struct store_result *res)
+bool tool_runs_failed(struct request *req, const struct store_result *res)
 {
 	struct tool_error r = {0};
 
 	if (res->rc == -ENOENT) {
-		refuse_unknown(c);
+		refuse_unknown(req);
 	} else if (res->rc != 0) {
 		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
 			       "the store cannot be read now: %s",
 			       store_says(res->rc));
-		request_tool_error(c, &r);
+		request_tool_error(req, &r);
 	}
 	return res->rc != 0;
 }
 
 /*
- * Return NODE, the machine of a run, if C's client is the operator, else NULL.
+ * Return NODE, the machine of a run, if REQ's client is the operator, else NULL.
  */
-static const char *told(const struct request *c, const char *node)
+static const char *told(const struct request *req, const char *node)
 {
-	bool is = c->ctx->cluster != NULL && request_is_operator(c);
+	bool is = req->ctx->cluster != NULL && request_is_operator(req);
 
 	return is ? node : NULL;
 }
 
-static void answer_view(struct request *c, const char *id,
+static void answer_view(struct request *req, const char *id,
 			enum store_status status, const char *view,
 			const char *node)
 {
-	response_run(c, &(struct run_result_source){.id = id,
-						    .status = status,
-						    .form = STORE_TASK_VIEW,
-						    .looked_up = true,
-						    .view = view,
-						    .node = told(c, node)});
+	response_run(req, &(struct run_result_source){.id = id,
+						      .status = status,
+						      .form = STORE_TASK_VIEW,
+						      .looked_up = true,
+						      .view = view,
+						      .node = told(req, node)});
 }
 
 /* Answer with V, a run of NODE (may be NULL). */
-static void answer_tree(struct request *c, struct json_object *v,
+static void answer_tree(struct request *req, struct json_object *v,
 			const char *node)
 {
-	json_add(v, "node?s", told(c, node));
-	response_tool_result(c, v, false);
+	json_add(v, "node?s", told(req, node));
+	response_tool_result(req, v, false);
 }
 
-static void present_ours(struct request *c, struct run *r)
+static void present_ours(struct request *req, struct run *r)
 {
-	const char *node = told(c, store_node_name(c->ctx->store));
+	const char *node = told(req, store_node_name(req->ctx->store));
 	struct json_object *v = NULL;
 	char *text;
 
-	requestor_polled(c->session->requestor, &r->job.polled_ms,
+	requestor_polled(req->session->requestor, &r->job.polled_ms,
 			 RUN_JSON_POLL_AFTER_MS);
 	if (r->view != NULL) { /* ended, and being recorded */
-		answer_view(c, r->id, run_stored_status(r), r->view,
+		answer_view(req, r->id, run_stored_status(r), r->view,
 			    r->attempts.here ? node : NULL);
 		return;
 	}
-	text = run_json_text(r, c->ctx->isolation);
+	text = run_json_text(r, req->ctx->isolation);
 	if (run_is_here(r) && node != NULL &&
 	    json_parse(&v, text, strlen(text), NULL) == 0) {
-		answer_tree(c, v, node);
+		answer_tree(req, v, node);
 		free(text);
 		return;
 	}
-	response_tool_text(c, text, strlen(text));
+	response_tool_text(req, text, strlen(text));
 }
 
 /* ---- waiting for the end of a run ---- */
 
 /*
- * The wait of a call for a run. The run is watched, but not as C's run, since a
+ * The wait of a call for a run. The run is watched, but not as REQ's run, since a
  * cancelled question cancels no run. A remote run is read again and again.
  */
 struct end_wait { /* request.state */
@@ -115,7 +115,7 @@ struct end_wait { /* request.state */
 	int64_t until_ms; /* monotonic end of the wait */
 };
 
-static void look(struct request *c, struct json_object *args);
+static void look(struct request *req, struct json_object *args);
 
 static void end_wait_free(void *state)
 {
@@ -129,81 +129,82 @@ static void end_wait_free(void *state)
 
 static const struct request_ops end_wait_ops = {.free = end_wait_free};
 
-/* End the wait of C, with its timer, which would act on the next state. */
-static struct end_wait *take_end_wait(struct request *c)
+/* End the wait of REQ, with its timer, which would act on the next state. */
+static struct end_wait *take_end_wait(struct request *req)
 {
-	request_stop_timer(c);
-	return request_take_state(c);
+	request_stop_timer(req);
+	return request_take_state(req);
 }
 
-/* Set C's argument waitMs to MS, the time left. */
-static void set_left(struct request *c, int64_t ms)
+/* Set REQ's argument waitMs to MS, the time left. */
+static void set_left(struct request *req, int64_t ms)
 {
 	/* replaced, since "1.0" is an integer but no json_type_int */
-	json_object_object_add(json_member(c->msg.params, "arguments"),
+	json_object_object_add(json_member(req->msg.params, "arguments"),
 			       "waitMs",
 			       json_object_new_int64(ms > 0 ? ms : 0));
 }
 
 static void look_again(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
-	struct end_wait *w = take_end_wait(c);
+	struct request *req = arg;
+	struct end_wait *w = take_end_wait(req);
 
 	(void)fd, (void)what;
-	set_left(c, w->until_ms - clock_mono_ms());
+	set_left(req, w->until_ms - clock_mono_ms());
 	end_wait_free(w);
-	look(c, json_member(c->msg.params, "arguments"));
+	look(req, json_member(req->msg.params, "arguments"));
 }
 
 /*
  * End the wait and answer with R as it is: R has ended, comes to wait for
  * answers, or the server ends.
  */
-static void answer_now(struct request *c, struct run *r)
+static void answer_now(struct request *req, struct run *r)
 {
-	end_wait_free(take_end_wait(c));
-	present_ours(c, r);
+	end_wait_free(take_end_wait(req));
+	present_ours(req, r);
 }
 
 static void look_now(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 
 	(void)fd, (void)what;
-	look(c, json_member(c->msg.params, "arguments"));
+	look(req, json_member(req->msg.params, "arguments"));
 }
 
 /* R's end is recorded, or cannot be for the reason UNRECORDED. */
-static void answer_end(struct request *c, struct run *r, const char *unrecorded)
+static void answer_end(struct request *req, struct run *r,
+		       const char *unrecorded)
 {
-	end_wait_free(take_end_wait(c));
-	set_left(c, 0);
+	end_wait_free(take_end_wait(req));
+	set_left(req, 0);
 	if (unrecorded != NULL)
-		request_unrecorded(c, r, unrecorded);
-	else if (!request_backlogged(c, look_now))
-		present_ours(c, r);
+		request_unrecorded(req, r, unrecorded);
+	else if (!request_backlogged(req, look_now))
+		present_ours(req, r);
 }
 
 static void on_notice(struct run_watch *watch, struct run *r,
 		      const struct run_notice *n)
 {
 	struct end_wait *w = CONTAINER(watch, struct end_wait, watch);
-	struct request *c = w->request;
+	struct request *req = w->request;
 	bool asks = (n->kind == NOTICE_STATE || n->kind == NOTICE_ASKED) &&
 		    r->state == RUN_AWAITING_INPUT;
 
 	if (n->kind == NOTICE_RECORDED) {
-		answer_end(c, r, n->unrecorded);
+		answer_end(req, r, n->unrecorded);
 	} else if (asks) {
-		answer_end(c, r, NULL);
+		answer_end(req, r, NULL);
 	} else if (n->kind == NOTICE_LEFT) {
-		answer_now(c, r);
+		answer_now(req, r);
 		/* the run left memory: the row says more */
 	} else if (n->kind == NOTICE_RELEASED) {
 		run_watch_del(&w->watch);
 		w->watch.run = NULL;
-		look_again(-1, 0, c);
+		look_again(-1, 0, req);
 	}
 }
 
@@ -215,93 +216,96 @@ static void on_notice(struct run_watch *watch, struct run *r,
 static void on_end(struct server_observer *o)
 {
 	struct end_wait *w = CONTAINER(o, struct end_wait, server);
-	struct request *c = w->request;
+	struct request *req = w->request;
 	struct run *r = w->watch.run;
 
 	if (r != NULL && run_terminal(r)) {
-		if (c->ctx->flush_until_ms != 0)
-			answer_end(c, r, "the server ends first");
+		if (req->ctx->flush_until_ms != 0)
+			answer_end(req, r, "the server ends first");
 	} else if (r != NULL &&
-		   (!run_is_here(r) || c->ctx->flush_until_ms != 0)) {
-		answer_now(c, r);
+		   (!run_is_here(r) || req->ctx->flush_until_ms != 0)) {
+		answer_now(req, r);
 		/* at once, since the ending server waits for such calls */
 	} else if (r == NULL) {
 		w->until_ms = 0;
-		look_again(-1, 0, c);
+		look_again(-1, 0, req);
 	}
 }
 
 static const struct server_observer_ops end_ops = {.on_end = on_end};
 
-/* Have C wait for R (NULL: a remote run). False: C may not wait any longer. */
-static bool waits(struct request *c, struct run *r)
+/* Have REQ wait for R (NULL: a remote run). False: REQ may not wait any longer. */
+static bool waits(struct request *req, struct run *r)
 {
-	struct json_object *args = json_member(c->msg.params, "arguments");
+	struct json_object *args = json_member(req->msg.params, "arguments");
 	struct json_object *left = json_member(args, "waitMs");
 	int64_t ms = left != NULL ? json_object_get_int64(left) : 0;
 	struct end_wait *w;
 
-	if (ms <= 0 || c->ctx->draining)
+	if (ms <= 0 || req->ctx->draining)
 		return false;
 	w = xcalloc(1, sizeof(*w));
-	w->request = c;
+	w->request = req;
 	w->until_ms = clock_mono_ms() + ms;
-	sessions_observe(c->ctx->sessions, &w->server, &end_ops);
+	sessions_observe(req->ctx->sessions, &w->server, &end_ops);
 	if (r != NULL) {
 		w->watch.on_notice = on_notice;
 		run_watch_add(r, &w->watch);
 	}
-	request_set_state(c, &end_wait_ops, w);
-	request_set_timer(c, r == NULL && ms > LOOK_AWAY_MS ? LOOK_AWAY_MS : ms,
+	request_set_state(req, &end_wait_ops, w);
+	request_set_timer(req,
+			  r == NULL && ms > LOOK_AWAY_MS ? LOOK_AWAY_MS : ms,
 			  look_again);
 	return true;
 }
 
-static void present(struct request *c, const struct run_found *f)
+static void present(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
 
 	if (f->run != NULL) {
-		if (f->run->view != NULL || !waits(c, f->run))
-			present_ours(c, f->run);
+		if (f->run->view != NULL || !waits(req, f->run))
+			present_ours(req, f->run);
 		return;
 	}
-	if (tool_runs_failed(c, f->res))
+	if (tool_runs_failed(req, f->res))
 		return;
 	row = f->res->runs;
-	if (row->status <= STORE_RUNNING && f->silent == NULL && waits(c, NULL))
+	if (row->status <= STORE_RUNNING && f->silent == NULL &&
+	    waits(req, NULL))
 		return;
 	if (row->status > STORE_RUNNING && row->view != NULL)
-		answer_view(c, row->id, row->status, row->view, row->node);
+		answer_view(req, row->id, row->status, row->view, row->node);
 	else
-		answer_tree(c, run_json_open_row(row, f->silent), row->node);
+		answer_tree(req, run_json_open_row(row, f->silent), row->node);
 }
 
-static void look(struct request *c, struct json_object *args)
+static void look(struct request *req, struct json_object *args)
 {
-	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_VIEW,
-					  .id = json_member_str(args, "runId"),
-					  .found = present});
+	run_lookup(req,
+		   &(struct run_query){.want = RUN_LOOKUP_VIEW,
+				       .id = json_member_str(args, "runId"),
+				       .found = present});
 }
 
-void tool_runs_get(struct request *c, struct json_object *args)
+void tool_runs_get(struct request *req, struct json_object *args)
 {
-	look(c, args);
+	look(req, args);
 }
 
 static void on_list(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *list;
 	const struct store_run *row = res->runs;
 
-	if (!request_unref(c) || tool_runs_failed(c, res))
+	if (!request_unref(req) || tool_runs_failed(req, res))
 		return;
 	list = json_object_new_array();
 	for (; row < res->runs + res->n_runs; row++)
 		json_object_array_add(
-		    list, run_json_summary(row, told(c, row->node)));
-	response_tool_result(c, json_pack("runs:o total:i", list, res->total),
+		    list, run_json_summary(row, told(req, row->node)));
+	response_tool_result(req, json_pack("runs:o total:i", list, res->total),
 			     false);
 }
 
@@ -328,13 +332,13 @@ static void set_range(struct range *g, struct store_filter *f,
 		f->from = prefix;
 }
 
-void tool_runs_list(struct request *c, struct json_object *args)
+void tool_runs_list(struct request *req, struct json_object *args)
 {
-	struct context *ctx = c->session->ctx;
+	struct context *ctx = req->session->ctx;
 	struct json_object *limit = json_member(args, "limit");
 	const char *status = json_member_str(args, "status");
 	struct store_filter f = {
-	    .requestor = c->session->requestor->name,
+	    .requestor = req->session->requestor->name,
 	    .status = status == NULL ? -1 : run_json_status_parse(status),
 	    .template_id = json_member_str(args, "templateId"),
 	    .offset = json_member_int(args, "offset"),
@@ -343,15 +347,15 @@ void tool_runs_list(struct request *c, struct json_object *args)
 	struct range g;
 
 	set_range(&g, &f, args);
-	request_ref(c);
-	store_list_runs(ctx->store, &f, on_list, c);
+	request_ref(req);
+	store_list_runs(ctx->store, &f, on_list, req);
 }
 
-static void answer_cancel(struct request *c, bool requested, const char *status,
-			  const char *reason)
+static void answer_cancel(struct request *req, bool requested,
+			  const char *status, const char *reason)
 {
 	response_tool_result(
-	    c,
+	    req,
 	    json_pack("cancelRequested:b currentStatus:s reason?s", requested,
 		      status, reason),
 	    false);
@@ -378,8 +382,8 @@ static const char *why_not(const struct run_found *f)
 	return "the run has ended already";
 }
 
-/* Answer C if the owner cannot be asked to end the run. Returns whether so. */
-static bool cannot_ask(struct request *c, const struct run_found *f)
+/* Answer REQ if the owner cannot be asked to end the run. Returns whether so. */
+static bool cannot_ask(struct request *req, const struct run_found *f)
 {
 	struct tool_error r = {0};
 
@@ -387,46 +391,47 @@ static bool cannot_ask(struct request *c, const struct run_found *f)
 		return false;
 	tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
 		       "the run was not cancelled: %s", f->silent);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 	return true;
 }
 
-static void present_cancel(struct request *c, struct run *r)
+static void present_cancel(struct request *req, struct run *r)
 {
-	answer_cancel(c, true, run_status(r), NULL);
+	answer_cancel(req, true, run_status(r), NULL);
 }
 
 static const struct request_ops cancel_ops = {.run_ended = present_cancel};
 
-static void cancel_ours(struct request *c, struct run *r)
+static void cancel_ours(struct request *req, struct run *r)
 {
 	/* a repeated cancel counts as a cancel */
-	runs_cancel(c->ctx->runs, r);
-	request_set_state(c, &cancel_ops, NULL);
+	runs_cancel(req->ctx->runs, r);
+	request_set_state(req, &cancel_ops, NULL);
 	if (run_terminal(r)) /* was queued: answer once durable */
-		request_watch(c, r);
+		request_watch(req, r);
 	else
-		present_cancel(c, r);
+		present_cancel(req, r);
 }
 
-static void cancel(struct request *c, const struct run_found *f)
+static void cancel(struct request *req, const struct run_found *f)
 {
 	const char *errmsg;
 
 	if (f->run != NULL) {
-		cancel_ours(c, f->run);
+		cancel_ours(req, f->run);
 		return;
 	}
-	if (cannot_ask(c, f) || tool_runs_failed(c, f->res))
+	if (cannot_ask(req, f) || tool_runs_failed(req, f->res))
 		return;
 	errmsg = why_not(f);
-	answer_cancel(c, errmsg == NULL || f->silent != NULL,
+	answer_cancel(req, errmsg == NULL || f->silent != NULL,
 		      run_json_status(f->res->runs->status), errmsg);
 }
 
-void tool_runs_cancel(struct request *c, struct json_object *args)
+void tool_runs_cancel(struct request *req, struct json_object *args)
 {
-	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_CANCEL,
-					  .id = json_member_str(args, "runId"),
-					  .found = cancel});
+	run_lookup(req,
+		   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
+				       .id = json_member_str(args, "runId"),
+				       .found = cancel});
 }

@@ -188,41 +188,41 @@ static void answer(struct listing *l)
 static void take_turn(void *arg)
 {
 	struct listing *l = arg;
-	struct request *c = l->request;
+	struct request *req = l->request;
 
 	go_on(l);
 	if (!is_full(l))
-		fair_queue_requeue(c->ctx->turns, &c->requestor->turns,
+		fair_queue_requeue(req->ctx->turns, &req->requestor->turns,
 				   &l->turn);
 	else
 		answer(l);
 }
 
-void tool_templates_list(struct request *c, struct json_object *args)
+void tool_templates_list(struct request *req, struct json_object *args)
 {
-	const struct catalogue *cat = c->ctx->catalogue;
+	const struct catalogue *cat = req->ctx->catalogue;
 	const char *only = json_member_str(args, "templateId");
 	int64_t skip = json_member_int(args, "offset");
 	struct listing *l = xcalloc(1, sizeof(*l));
 
 	*l = (struct listing){
-	    .request = c,
+	    .request = req,
 	    .first = (size_t)skip,
 	    .all = xcalloc(cat->n + 1, sizeof(struct template *)),
 	    .whole = only != NULL,
 	    .turn = {.take = take_turn, .arg = l}};
 	for (size_t i = 0; i < cat->n; i++)
-		if (tools_visible(c->requestor, cat->all[i]) &&
+		if (tools_visible(req->requestor, cat->all[i]) &&
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&
 		    skip-- <= 0)
 			l->all[l->n++] = template_ref(cat->all[i]);
-	request_set_state(c, &listing_ops, l);
+	request_set_state(req, &listing_ops, l);
 	buf_add_str(&l->text, "{\"templates\":[");
 	go_on(l);
 	if (is_full(l)) {
 		answer(l);
 		return;
 	}
-	request_mark_large(c);
-	fair_queue_requeue(c->ctx->turns, &c->requestor->turns, &l->turn);
+	request_mark_large(req);
+	fair_queue_requeue(req->ctx->turns, &req->requestor->turns, &l->turn);
 }

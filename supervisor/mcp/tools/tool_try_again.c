@@ -42,14 +42,14 @@ struct merging {
 	bool told;
 };
 
-static struct json_object *args_of(const struct request *c)
+static struct json_object *args_of(const struct request *req)
 {
-	return json_member(c->msg.params, "arguments");
+	return json_member(req->msg.params, "arguments");
 }
 
 /* ---- refusals ---- */
 
-static void refuse(struct request *c, const struct schema_error *err,
+static void refuse(struct request *req, const struct schema_error *err,
 		   struct json_object *more)
 {
 	struct tool_error r = {0};
@@ -61,10 +61,10 @@ static void refuse(struct request *c, const struct schema_error *err,
 					       json_object_get(value));
 		json_object_put(more);
 	}
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
-static void refuse_open(struct request *c, const char *status)
+static void refuse_open(struct request *req, const char *status)
 {
 	struct schema_error err = {.pointer = "/runId",
 				   .keyword = "status",
@@ -73,11 +73,11 @@ static void refuse_open(struct request *c, const char *status)
 	snprintf(err.text, sizeof(err.text),
 		 "the run is %s: it can be run again once it has ended",
 		 status);
-	refuse(c, &err, NULL);
+	refuse(req, &err, NULL);
 }
 
-/* Refuse C: no input was kept; LACK may have the reason. */
-static void refuse_all(struct request *c, struct json_object *lack)
+/* Refuse REQ: no input was kept; LACK may have the reason. */
+static void refuse_all(struct request *req, struct json_object *lack)
 {
 	struct schema_error err = {.pointer = "/inputs",
 				   .keyword = "required",
@@ -104,11 +104,11 @@ static void refuse_all(struct request *c, struct json_object *lack)
 			 "that is %s); give all of them again",
 			 (long long)json_member_int(lack, "bytes"),
 			 (long long)allowed, who);
-	refuse(c, &err, json_object_get(lack));
+	refuse(req, &err, json_object_get(lack));
 }
 
-/* Refuse C, which lacks the secret inputs MISSING (*taken*). */
-static void refuse_secret(struct request *c, struct json_object *missing)
+/* Refuse REQ, which lacks the secret inputs MISSING (*taken*). */
+static void refuse_secret(struct request *req, struct json_object *missing)
 {
 	struct schema_error err = {.pointer = "/inputs", .keyword = "required"};
 	struct buf names = {0};
@@ -124,11 +124,11 @@ static void refuse_secret(struct request *c, struct json_object *missing)
 		 "give these again: %.200s",
 		 buf_data(&names));
 	buf_fini(&names);
-	refuse(c, &err, json_pack("missing:o", missing));
+	refuse(req, &err, json_pack("missing:o", missing));
 }
 
-/* Are all inputs in ROW or in GIVEN? False: C was answered. */
-static bool has_all(struct request *c, const struct store_run *row,
+/* Are all inputs in ROW or in GIVEN? False: REQ was answered. */
+static bool has_all(struct request *req, const struct store_run *row,
 		    struct json_object *given)
 {
 	struct json_object *lack = NULL, *missing = json_object_new_array();
@@ -141,9 +141,9 @@ static bool has_all(struct request *c, const struct store_run *row,
 		if (json_member(given, json_object_get_string(name)) == NULL)
 			json_object_array_add(missing, json_object_get(name));
 	if (!all)
-		refuse_all(c, lack);
+		refuse_all(req, lack);
 	else if (json_object_array_length(missing) > 0)
-		refuse_secret(c, json_object_get(missing));
+		refuse_secret(req, json_object_get(missing));
 	all = all && json_object_array_length(missing) == 0;
 	json_object_put(missing);
 	json_object_put(lack);
@@ -152,14 +152,14 @@ static bool has_all(struct request *c, const struct store_run *row,
 
 /* ---- the inputs ---- */
 
-static void submit_again(struct request *c, struct template *t)
+static void submit_again(struct request *req, struct template *t)
 {
 	tool_run_submit(
-	    c, t,
+	    req, t,
 	    &(struct tool_run_order){
-		.inputs = json_member(c->msg.params, INPUTS),
-		.options = json_member(args_of(c), "options"),
-		.retried_from = json_member_str(args_of(c), "runId"),
+		.inputs = json_member(req->msg.params, INPUTS),
+		.options = json_member(args_of(req), "options"),
+		.retried_from = json_member_str(args_of(req), "runId"),
 		.form = STORE_TASK_VIEW});
 }
 
@@ -221,7 +221,7 @@ static void merge(struct merging *m)
 	}
 }
 
-static void refuse_member(struct request *c, const char *pointer)
+static void refuse_member(struct request *req, const char *pointer)
 {
 	struct schema_error err = {
 	    .pointer = "/members",
@@ -233,26 +233,27 @@ static void refuse_member(struct request *c, const char *pointer)
 		 "the run's inputs; a JSON Pointer such as /files/data.csv "
 		 "does, of at most %d names",
 		 pointer, DEEPEST);
-	refuse(c, &err, NULL);
+	refuse(req, &err, NULL);
 }
 
 static void go_on(struct merging *m)
 {
-	struct request *c = m->request;
+	struct request *req = m->request;
 
 	if (m->wrong != NULL) {
-		refuse_member(c, m->wrong);
+		refuse_member(req, m->wrong);
 		return;
 	}
-	free(c->msg.inputs); /* these were only the call's part of the inputs */
-	c->msg.inputs = m->text;
-	c->msg.inputs_len = m->len;
-	json_object_object_add(c->msg.params, INPUTS, m->tree);
+	free(req->msg
+		 .inputs); /* these were only the call's part of the inputs */
+	req->msg.inputs = m->text;
+	req->msg.inputs_len = m->len;
+	json_object_object_add(req->msg.params, INPUTS, m->tree);
 	m->text = NULL;
 	m->tree = NULL;
-	tool_run_check_inputs(c,
+	tool_run_check_inputs(req,
 			      &(struct tool_run_inputs){.template = m->template,
-							.in = c->msg.params,
+							.in = req->msg.params,
 							.key = INPUTS,
 							.prefix = "/inputs",
 							.pass = submit_again});
@@ -308,28 +309,28 @@ static const struct thread_pool_kind merge_kind = {.name = "merge",
 
 static void merge_large(struct merging *m)
 {
-	struct request *c = m->request;
+	struct request *req = m->request;
 
-	request_ref(c);
-	if (thread_pool_submit(c->ctx->thread_pool, c->requestor, &merge_kind,
-			       m) != NULL)
+	request_ref(req);
+	if (thread_pool_submit(req->ctx->thread_pool, req->requestor,
+			       &merge_kind, m) != NULL)
 		return;
-	request_unref(c);
+	request_unref(req);
 	merging_free(m);
-	request_error(c, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
+	request_error(req, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
 }
 
 /* ---- the run ---- */
 
 /* Return the version asked for, else the run's own, else NULL: the newest. */
-static const char *version_of(const struct request *c,
+static const char *version_of(const struct request *req,
 			      const struct store_run *row)
 {
-	const char *asked = json_member_str(args_of(c), "templateVersion");
+	const char *asked = json_member_str(args_of(req), "templateVersion");
 
 	if (asked != NULL)
 		return asked;
-	return catalogue_find(c->session->ctx->catalogue, row->template_id,
+	return catalogue_find(req->session->ctx->catalogue, row->template_id,
 			      row->version) != NULL
 		   ? row->version
 		   : NULL;
@@ -337,26 +338,26 @@ static const char *version_of(const struct request *c,
 
 static void on_inputs(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	const struct store_run *row = res->runs;
 	struct template *t;
 	struct merging *m;
 
-	if (!request_unref(c) || tool_runs_failed(c, res))
+	if (!request_unref(req) || tool_runs_failed(req, res))
 		return;
-	t = tool_run_wanted(c, row->template_id, version_of(c, row),
-			    json_member(args_of(c), "options"));
-	if (t == NULL || !has_all(c, row, json_member(args_of(c), INPUTS)))
+	t = tool_run_wanted(req, row->template_id, version_of(req, row),
+			    json_member(args_of(req), "options"));
+	if (t == NULL || !has_all(req, row, json_member(args_of(req), INPUTS)))
 		return;
 	m = xcalloc(1, sizeof(*m));
-	*m = (struct merging){.request = c,
+	*m = (struct merging){.request = req,
 			      .template = template_ref(t),
 			      .kept = xstrdup_opt(row->inputs),
-			      .given = json_member(args_of(c), INPUTS),
-			      .members = json_member(args_of(c), "members")};
+			      .given = json_member(args_of(req), INPUTS),
+			      .members = json_member(args_of(req), "members")};
 	/* kept inputs count as if they came in the message */
-	c->msg.bytes += m->kept != NULL ? strlen(m->kept) : 0;
-	if (rpc_async_is_large(c->msg.bytes)) {
+	req->msg.bytes += m->kept != NULL ? strlen(m->kept) : 0;
+	if (rpc_async_is_large(req->msg.bytes)) {
 		merge_large(m);
 		return;
 	}
@@ -365,21 +366,21 @@ static void on_inputs(void *arg, const struct store_result *res)
 	merging_free(m);
 }
 
-static void found(struct request *c, const struct run_found *f)
+static void found(struct request *req, const struct run_found *f)
 {
 	if (f->run != NULL) {
-		refuse_open(c, run_status(f->run));
+		refuse_open(req, run_status(f->run));
 		return;
 	}
-	if (tool_runs_failed(c, f->res))
+	if (tool_runs_failed(req, f->res))
 		return;
 	if (f->res->runs->status <= STORE_RUNNING) {
-		refuse_open(c, run_json_status(f->res->runs->status));
+		refuse_open(req, run_json_status(f->res->runs->status));
 		return;
 	}
-	request_ref_large(c);
-	store_get_inputs(c->ctx->store, c->requestor->name, f->res->runs->id,
-			 on_inputs, c);
+	request_ref_large(req);
+	store_get_inputs(req->ctx->store, req->requestor->name,
+			 f->res->runs->id, on_inputs, req);
 }
 
 /* Ask the owner of ROW only if it is dead: then the run has ended. */
@@ -388,10 +389,11 @@ static bool may_have_ended(const struct store_run *row)
 	return row->owner == STORE_OWNER_DEAD;
 }
 
-void tool_try_again(struct request *c, struct json_object *args)
+void tool_try_again(struct request *req, struct json_object *args)
 {
-	run_lookup(c, &(struct run_query){.want = RUN_LOOKUP_TASK,
-					  .id = json_member_str(args, "runId"),
-					  .found = found,
-					  .fits = may_have_ended});
+	run_lookup(req,
+		   &(struct run_query){.want = RUN_LOOKUP_TASK,
+				       .id = json_member_str(args, "runId"),
+				       .found = found,
+				       .fits = may_have_ended});
 }

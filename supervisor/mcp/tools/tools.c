@@ -122,14 +122,14 @@ static struct json_object *template_tool(const struct template *t,
 	    execution(t->task));
 }
 
-/* Is T the template of its name, and may C's client see it? */
-static bool is_tool(const struct request *c, const struct template *t)
+/* Is T the template of its name, and may REQ's client see it? */
+static bool is_tool(const struct request *req, const struct template *t)
 {
-	const struct context *ctx = c->session->ctx;
+	const struct context *ctx = req->session->ctx;
 
 	return config_publishes(ctx->config, t->id) &&
 	       catalogue_newest(ctx->catalogue, t->id) == t &&
-	       tools_offers(c->session, t);
+	       tools_offers(req->session, t);
 }
 
 static void page_add(struct pagination *p, struct json_object *tool)
@@ -140,34 +140,34 @@ static void page_add(struct pagination *p, struct json_object *tool)
 }
 
 /* List the contract's tools, the browser's, then templates by id. */
-void tools_list(struct request *c)
+void tools_list(struct request *req)
 {
 	const struct contract_tool *contract = contract_tools();
-	const struct catalogue *cat = c->session->ctx->catalogue;
+	const struct catalogue *cat = req->session->ctx->catalogue;
 	const struct browser_proto_action *a = NULL;
 	struct pagination p;
 	size_t own;
 
-	if (!pagination_begin(&p, c, TOOLS_PAGE))
+	if (!pagination_begin(&p, req, TOOLS_PAGE))
 		return;
 	for (own = 0; own < CONTRACT_TOOLS; own++)
 		if (pagination_wants(&p, "", own))
 			page_add(&p, json_object_get(contract[own].definition));
 	for (; (a = browser_tool_next(a)) != NULL; own++)
-		if (browser_offers(c->session, a) &&
+		if (browser_offers(req->session, a) &&
 		    pagination_wants(&p, "", own))
 			page_add(&p, browser_tool_definition(a));
 	for (size_t i = 0; i < cat->n; i++)
-		if (is_tool(c, cat->all[i]) &&
+		if (is_tool(req, cat->all[i]) &&
 		    pagination_wants(&p, cat->all[i]->id, 0))
-			page_add(
-			    &p, template_tool(cat->all[i], c->terms->revision));
+			page_add(&p, template_tool(cat->all[i],
+						   req->terms->revision));
 	pagination_end(&p, "tools");
 }
 
 /* ---- tools/call ---- */
 
-static const char *nearest_tool(struct request *c, const char *name)
+static const char *nearest_tool(struct request *req, const char *name)
 {
 	const struct contract_tool *contract = contract_tools();
 	const struct browser_proto_action *a = NULL;
@@ -177,49 +177,49 @@ static const char *nearest_tool(struct request *c, const char *name)
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
 		suggest_try(&found, contract[i].name);
 	while ((a = browser_tool_next(a)) != NULL)
-		if (browser_offers(c->session, a))
+		if (browser_offers(req->session, a))
 			suggest_try(&found, a->name);
 	return found.best != NULL
 		   ? found.best
-		   : tools_nearest(c->session->requestor,
-				   c->session->ctx->catalogue, name);
+		   : tools_nearest(req->session->requestor,
+				   req->session->ctx->catalogue, name);
 }
 
-/* Answer C: its client may see template T, but not as a tool. */
-static void not_as_tool(struct request *c, const struct template *t)
+/* Answer REQ: its client may see template T, but not as a tool. */
+static void not_as_tool(struct request *req, const struct template *t)
 {
-	enum template_trust trust = session_trust(c->session);
+	enum template_trust trust = session_trust(req->session);
 
 	if ((t->trust & trust) == 0)
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "Unknown tool \"%s\": its template is for the trust "
 		    "level %s, and yours is %s, which the operator sets "
 		    "by trust_level in your [requestor] section",
 		    t->id, trust_name(t->trust), trust_name(trust));
 	else
 		request_error(
-		    c, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "Unknown tool \"%s\": this server does not publish "
 		    "it as a tool (publish_templates, the "
 		    "operator's); run_task_template runs it",
 		    t->id);
 }
 
-static void no_such_tool(struct request *c, const char *name)
+static void no_such_tool(struct request *req, const char *name)
 {
 	const struct template *t =
-	    catalogue_newest(c->session->ctx->catalogue, name);
-	const char *suggest = nearest_tool(c, name);
+	    catalogue_newest(req->session->ctx->catalogue, name);
+	const char *suggest = nearest_tool(req, name);
 
-	if (t != NULL && tools_visible(c->session->requestor, t))
-		not_as_tool(c, t);
+	if (t != NULL && tools_visible(req->session->requestor, t))
+		not_as_tool(req, t);
 	else if (suggest != NULL)
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "Unknown tool \"%.100s\"; did you mean \"%s\"?",
 			      name, suggest);
 	else
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "Unknown tool \"%.100s\"; tools/list names them",
 			      name);
 }
@@ -257,8 +257,8 @@ static int check_plain(struct json_object *args, const char *at,
 	return 0;
 }
 
-/* Read params.task into C. False: C was answered. */
-static bool read_task(struct request *c, struct json_object *task)
+/* Read params.task into REQ. False: REQ was answered. */
+static bool read_task(struct request *req, struct json_object *task)
 {
 	struct json_object *ttl = json_member(task, "ttl");
 	double ms = ttl != NULL ? json_object_get_double(ttl) : 1;
@@ -267,28 +267,29 @@ static bool read_task(struct request *c, struct json_object *task)
 
 	if (!json_object_is_type(task, json_type_object) || !number ||
 	    !(ms >= 1)) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params.task is an object; its ttl, when it is "
 			      "there, is a number of milliseconds, 1 or more");
 		return false;
 	}
-	c->as_task = true;
+	req->as_task = true;
 	if (ttl != NULL)
-		c->task_ttl_ms = ms < TTL_MOST ? (int64_t)ms : TTL_MOST;
+		req->task_ttl_ms = ms < TTL_MOST ? (int64_t)ms : TTL_MOST;
 	return true;
 }
 
 /*
- * The server decides on tasks: set whether C may or must become a task. False:
- * C's client does not know tasks, and was answered.
+ * The server decides on tasks: set whether REQ may or must become a task. False:
+ * REQ's client does not know tasks, and was answered.
  */
-static bool check_extension(struct request *c, const char *name,
+static bool check_extension(struct request *req, const char *name,
 			    enum template_task support)
 {
-	bool knows = mcp_declares(c->terms->capabilities, MCP_EXTENSION_TASKS);
+	bool knows =
+	    mcp_declares(req->terms->capabilities, MCP_EXTENSION_TASKS);
 
 	if (support == TASK_REQUIRED && !knows) {
-		request_error(c, RPC_MISSING_CAPABILITY,
+		request_error(req, RPC_MISSING_CAPABILITY,
 			      mcp_missing_capability(MCP_EXTENSION_TASKS),
 			      "the tool %s runs as a task alone: the client "
 			      "has to declare the extension "
@@ -296,33 +297,33 @@ static bool check_extension(struct request *c, const char *name,
 			      name);
 		return false;
 	}
-	c->may_be_task = knows && support != TASK_FORBIDDEN;
-	c->as_task = knows && support == TASK_REQUIRED;
+	req->may_be_task = knows && support != TASK_FORBIDDEN;
+	req->as_task = knows && support == TASK_REQUIRED;
 	return true;
 }
 
-/* Does the tool NAME allow C as it is, a task or not? False: C was answered. */
-static bool check_task(struct request *c, const char *name,
+/* Does the tool NAME allow REQ as it is, a task or not? False: REQ was answered. */
+static bool check_task(struct request *req, const char *name,
 		       enum template_task support)
 {
-	struct json_object *task = json_member(c->msg.params, "task");
+	struct json_object *task = json_member(req->msg.params, "task");
 
-	if (mcp_has(c->terms->revision, MCP_STATELESS))
-		return check_extension(c, name, support);
-	if (!mcp_has(c->terms->revision, MCP_TASKS))
+	if (mcp_has(req->terms->revision, MCP_STATELESS))
+		return check_extension(req, name, support);
+	if (!mcp_has(req->terms->revision, MCP_TASKS))
 		return true; /* ignored from clients which know no tasks */
 	if (task == NULL && support == TASK_REQUIRED)
-		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		request_error(req, RPC_METHOD_NOT_FOUND, NULL,
 			      "the tool %s is called as a task alone: add "
 			      "params.task",
 			      name);
 	else if (task != NULL && support == TASK_FORBIDDEN)
-		request_error(c, RPC_METHOD_NOT_FOUND, NULL,
+		request_error(req, RPC_METHOD_NOT_FOUND, NULL,
 			      "the tool %s cannot be called as a task: leave "
 			      "params.task out",
 			      name);
 	else
-		return task == NULL || read_task(c, task);
+		return task == NULL || read_task(req, task);
 	return false;
 }
 
@@ -349,36 +350,36 @@ static void say_what_it_is(const struct contract_tool *tool,
 		snprintf(err->text + n, sizeof(err->text) - n, " (%s)", words);
 }
 
-static void call_contract(struct request *c, const struct contract_tool *tool,
+static void call_contract(struct request *req, const struct contract_tool *tool,
 			  struct json_object *args)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct schema_error err;
 	struct tool_error r = {0};
 
-	if (!check_task(c, tool->name, contract_task(tool)))
+	if (!check_task(req, tool->name, contract_task(tool)))
 		return;
 	if (schema_check(tool->input, args, &b, &err) == 0 &&
 	    check_plain(args, "", &err) == 0) {
-		tool->serve(c, args);
+		tool->serve(req, args);
 		return;
 	}
 	say_what_it_is(tool, &err);
 	contract_tools_invalid(&r, "", &err);
-	request_tool_error(c, &r);
+	request_tool_error(req, &r);
 }
 
-static void call_browser(struct request *c,
+static void call_browser(struct request *req,
 			 const struct browser_proto_action *action,
 			 struct json_object *args)
 {
-	const char *errmsg = browser_lacks(c->session->ctx->config);
+	const char *errmsg = browser_lacks(req->session->ctx->config);
 	struct tool_error r = {0};
 
-	if (!check_task(c, action->name, TASK_FORBIDDEN))
+	if (!check_task(req, action->name, TASK_FORBIDDEN))
 		return;
-	if (browser_offers(c->session, action)) {
-		browser_call(c, action, args);
+	if (browser_offers(req->session, action)) {
+		browser_call(req, action, args);
 		return;
 	}
 	if (errmsg != NULL)
@@ -390,8 +391,8 @@ static void call_browser(struct request *c,
 		    "the operator does not let you use %s: browser_tools in "
 		    "[requestor \"%s\"] says which tools you may, and without "
 		    "it who has templates there may use none",
-		    action->name, c->session->requestor->name);
-	request_tool_error(c, &r);
+		    action->name, req->session->requestor->name);
+	request_tool_error(req, &r);
 }
 
 static const char *field_of(void *arg, const char *name)
@@ -402,33 +403,33 @@ static const char *field_of(void *arg, const char *name)
 }
 
 /*
- * Check that C's header, if any, repeats what T wants. False: C was answered.
+ * Check that REQ's header, if any, repeats what T wants. False: REQ was answered.
  */
-static bool check_fields(struct request *c, const struct template *t,
+static bool check_fields(struct request *req, const struct template *t,
 			 struct json_object *args)
 {
 	char errmsg[256];
 
-	if (c->session->ops->field == NULL ||
-	    mcp_param_headers_check(&t->mcp_headers, args, field_of, c, errmsg,
-				    sizeof(errmsg)))
+	if (req->session->ops->field == NULL ||
+	    mcp_param_headers_check(&t->mcp_headers, args, field_of, req,
+				    errmsg, sizeof(errmsg)))
 		return true;
-	request_error(c, RPC_HEADER_MISMATCH, NULL, "%s", errmsg);
+	request_error(req, RPC_HEADER_MISMATCH, NULL, "%s", errmsg);
 	return false;
 }
 
-void tools_call(struct request *c)
+void tools_call(struct request *req)
 {
 	const struct contract_tool *contract = contract_tools();
-	struct json_object *args = json_member(c->msg.params, "arguments");
-	const char *name = json_member_str(c->msg.params, "name");
+	struct json_object *args = json_member(req->msg.params, "arguments");
+	const char *name = json_member_str(req->msg.params, "name");
 	struct template *t;
 
-	if (name != NULL && has_nul(json_member(c->msg.params, "name")))
+	if (name != NULL && has_nul(json_member(req->msg.params, "name")))
 		name = NULL;
 	if (name == NULL ||
 	    (args != NULL && !json_object_is_type(args, json_type_object))) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "tools/call needs params.name, a string without "
 			      "\\u0000, and "
 			      "params.arguments, an object when it is there");
@@ -436,20 +437,20 @@ void tools_call(struct request *c)
 	}
 	if (args == NULL) { /* the message owns args */
 		args = json_object_new_object();
-		json_add(c->msg.params, "arguments:o", args);
+		json_add(req->msg.params, "arguments:o", args);
 	}
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
 		if (strcmp(contract[i].name, name) == 0) {
-			call_contract(c, &contract[i], args);
+			call_contract(req, &contract[i], args);
 			return;
 		}
 	if (browser_tool(name) != NULL) {
-		call_browser(c, browser_tool(name), args);
+		call_browser(req, browser_tool(name), args);
 		return;
 	}
-	t = catalogue_newest(c->session->ctx->catalogue, name);
-	if (t == NULL || !is_tool(c, t))
-		no_such_tool(c, name);
-	else if (check_task(c, name, t->task) && check_fields(c, t, args))
-		tool_run_by_name(c, t, args);
+	t = catalogue_newest(req->session->ctx->catalogue, name);
+	if (t == NULL || !is_tool(req, t))
+		no_such_tool(req, name);
+	else if (check_task(req, name, t->task) && check_fields(req, t, args))
+		tool_run_by_name(req, t, args);
 }

@@ -11,8 +11,8 @@
 
 #define TOOLS_PAGE 50 /* tools in an answer of tools/list */
 
-void tools_list(struct request *c);
-void tools_call(struct request *c);
+void tools_list(struct request *req);
+void tools_call(struct request *req);
 
 /* May REQUESTOR see T? If not, T must look like an unknown template. */
 bool tools_visible(const struct requestor *requestor, const struct template *t);

@@ -30,9 +30,9 @@ struct receiving {
 	char id[ID_SIZE];
 };
 
-static void refuse(struct request *c, struct tool_error *e)
+static void refuse(struct request *req, struct tool_error *e)
 {
-	request_error(c, RPC_INVALID_REQUEST,
+	request_error(req, RPC_INVALID_REQUEST,
 		      json_pack("errorCode:s details?O", e->code, e->details),
 		      "%s", e->message);
 	tool_error_fini(e);
@@ -143,10 +143,10 @@ static const char *wrong(struct json_object *params)
 	return NULL;
 }
 
-void upload_method_put(struct request *c)
+void upload_method_put(struct request *req)
 {
-	struct json_object *params = c->msg.params;
-	struct session *s = c->session;
+	struct json_object *params = req->msg.params;
+	struct session *s = req->session;
 	struct upload_ask ask = {.name = json_member_str(params, "name"),
 				 .mime_type =
 				     json_member_str(params, "mimeType"),
@@ -160,16 +160,16 @@ void upload_method_put(struct request *c)
 		errmsg = "bytes follow on a socket or stdio alone; over HTTP "
 			 "send them by PUT /artifacts";
 	if (errmsg != NULL) {
-		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
+		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
 		return;
 	}
 	v = xcalloc(1, sizeof(*v));
 	v->session = s;
 	v->upload =
-	    upload_begin(c->ctx, c->requestor, &ask, &upload_ops, v, &err);
+	    upload_begin(req->ctx, req->requestor, &ask, &upload_ops, v, &err);
 	if (v->upload == NULL) {
 		free(v);
-		refuse(c, &err);
+		refuse(req, &err);
 		return;
 	}
 	id_new(v->id, "upl");
@@ -177,33 +177,33 @@ void upload_method_put(struct request *c)
 	if (v->coming && !s->ops->take_bytes(s->arg, ask.size, &bytes, v)) {
 		upload_cancel(v->upload);
 		free(v);
-		request_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "another file is on its way by this connection; "
 			      "send this one when it has come");
 		return;
 	}
 	session_observe(s, &v->observer, &observer_ops);
-	request_result(c, json_pack("uploadId:s", v->id));
+	request_result(req, json_pack("uploadId:s", v->id));
 	if (!v->coming)
 		upload_end(v->upload);
 }
 
 /* ---- outgoing bytes ---- */
 
-static void refuse_artifact(struct request *c, int rc)
+static void refuse_artifact(struct request *req, int rc)
 {
 	struct tool_error e = {0};
 
 	if (rc == -ENOENT) {
-		requestor_missed(c->requestor);
+		requestor_missed(req->requestor);
 		tool_error_set(&e, "ARTIFACT_NOT_FOUND", NULL,
 			       "you have no artifact \"%.64s\"",
-			       json_member_str(c->msg.params, "artifactId"));
+			       json_member_str(req->msg.params, "artifactId"));
 	} else if (rc == -ESTALE) {
 		tool_error_set(&e, "ARTIFACT_EXPIRED", NULL,
 			       "the artifact has passed its time and is gone");
 	} else if (rc == -EMFILE) {
-		download_refuse(c->requestor, &e);
+		download_refuse(req->requestor, &e);
 	} else if (rc == -ERANGE) {
 		tool_error_set(&e, "INVALID_PARAMETER", NULL,
 			       "params.offset is beyond the artifact's end");
@@ -212,37 +212,38 @@ static void refuse_artifact(struct request *c, int rc)
 			       "the artifact cannot be read now: %s",
 			       store_says(rc));
 	}
-	refuse(c, &e);
+	refuse(req, &e);
 }
 
 static void on_found(void *arg, const struct store_result *res);
 static void on_found_again(void *arg, const struct store_result *res);
 
-static void ask(struct request *c, store_done done)
+static void ask(struct request *req, store_done done)
 {
-	struct json_object *offset = json_member(c->msg.params, "offset");
+	struct json_object *offset = json_member(req->msg.params, "offset");
 
-	request_ref(c);
-	store_read_artifact(c->ctx->store, c->requestor->name,
-			    json_member_str(c->msg.params, "artifactId"),
-			    json_object_get_int64(offset), 0, done, c);
+	request_ref(req);
+	store_read_artifact(req->ctx->store, req->requestor->name,
+			    json_member_str(req->msg.params, "artifactId"),
+			    json_object_get_int64(offset), 0, done, req);
 }
 
 /*
  * Handle RC of opening the file of a row. If the file is missing, the row is
  * read AGAIN, which may say why; the second time the file is lost.
  */
-static void not_opened(struct request *c, int rc, bool again)
+static void not_opened(struct request *req, int rc, bool again)
 {
 	if (rc != -ENOENT)
-		refuse_artifact(c, rc);
+		refuse_artifact(req, rc);
 	else if (again)
-		refuse_artifact(c, -ENOMEDIUM);
+		refuse_artifact(req, -ENOMEDIUM);
 	else
-		ask(c, on_found_again);
+		ask(req, on_found_again);
 }
 
-static void found(struct request *c, const struct store_result *res, bool again)
+static void found(struct request *req, const struct store_result *res,
+		  bool again)
 {
 	const struct store_artifact *a = res->artifact;
 	struct artifact_source *source = NULL;
@@ -251,29 +252,29 @@ static void found(struct request *c, const struct store_result *res, bool again)
 	struct json_object *view;
 	int rc = res->rc;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
-	s = c->session;
+	s = req->session;
 	if (s->ops->sends_bytes(s->arg)) {
-		request_error(c, RPC_INVALID_REQUEST, NULL,
+		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "another file is on its way by this connection; "
 			      "ask for this one when it has come");
 		return;
 	}
-	offset = json_member_int(c->msg.params, "offset");
+	offset = json_member_int(req->msg.params, "offset");
 	if (rc == 0)
-		source = download_open(c->ctx, c->requestor, a, offset,
+		source = download_open(req->ctx, req->requestor, a, offset,
 				       a->size - offset, &rc);
 	if (rc != 0) {
 		if (res->rc == 0)
-			not_opened(c, rc, again);
+			not_opened(req, rc, again);
 		else
-			refuse_artifact(c, rc);
+			refuse_artifact(req, rc);
 		return;
 	}
 	view = upload_view(a);
 	json_add(view, "follows:i", artifact_source_left(source));
-	request_result(c, view);
+	request_result(req, view);
 	(void)s->ops->send_bytes(s->arg, source);
 }
 
@@ -287,28 +288,28 @@ static void on_found_again(void *arg, const struct store_result *res)
 	found(arg, res, true);
 }
 
-void upload_method_read(struct request *c)
+void upload_method_read(struct request *req)
 {
-	const char *id = json_member_str(c->msg.params, "artifactId");
-	struct json_object *offset = json_member(c->msg.params, "offset");
+	const char *id = json_member_str(req->msg.params, "artifactId");
+	struct json_object *offset = json_member(req->msg.params, "offset");
 	const char *errmsg = NULL;
 
 	if (id == NULL)
 		errmsg = "params.artifactId has to be the id of an artifact";
 	else if (offset != NULL && !json_object_is_type(offset, json_type_int))
 		errmsg = "params.offset has to be a whole number of bytes";
-	else if (c->batch != NULL)
+	else if (req->batch != NULL)
 		errmsg = "the bytes of an artifact follow its answer at once, "
 			 "and the answers of a batch leave together; ask for "
 			 "it in no batch";
-	else if (c->session->ops->send_bytes == NULL)
+	else if (req->session->ops->send_bytes == NULL)
 		errmsg = "bytes follow on a socket or stdio alone; over HTTP "
 			 "get them by GET /artifacts/ID";
 	if (errmsg != NULL) {
-		request_error(c, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
+		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
 		return;
 	}
-	ask(c, on_found);
+	ask(req, on_found);
 }
 
 /* ---- the list of artifacts ---- */
@@ -324,30 +325,30 @@ static struct json_object *listed(const struct store_artifact *a)
 
 static void on_listed(void *arg, const struct store_result *res)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	struct json_object *list;
 
-	if (!request_unref(c))
+	if (!request_unref(req))
 		return;
 	if (res->rc != 0) {
-		refuse_artifact(c, res->rc);
+		refuse_artifact(req, res->rc);
 		return;
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_artifacts; i++)
 		json_object_array_add(list, listed(&res->artifacts[i]));
-	request_result(c, json_pack("artifacts:o more:b", list,
-				    res->n_artifacts == LIST_MAX));
+	request_result(req, json_pack("artifacts:o more:b", list,
+				      res->n_artifacts == LIST_MAX));
 }
 
-void upload_method_list(struct request *c)
+void upload_method_list(struct request *req)
 {
-	const char *prefix = json_member_str(c->msg.params, "idPrefix");
-	const char *before = json_member_str(c->msg.params, "before");
+	const char *prefix = json_member_str(req->msg.params, "idPrefix");
+	const char *before = json_member_str(req->msg.params, "before");
 	char after[ID_SIZE + 1];
 
 	if (prefix != NULL && strlen(prefix) >= ID_SIZE) {
-		request_error(c, RPC_INVALID_PARAMS, NULL,
+		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "params.idPrefix has to be how an id begins");
 		return;
 	}
@@ -355,7 +356,8 @@ void upload_method_list(struct request *c)
 		snprintf(after, sizeof(after), "%s" ID_AFTER_ALL, prefix);
 		before = after;
 	}
-	request_ref(c);
-	store_list_artifacts(c->ctx->store, c->requestor->name, prefix != NULL,
-			     prefix, before, LIST_MAX, on_listed, c);
+	request_ref(req);
+	store_list_artifacts(req->ctx->store, req->requestor->name,
+			     prefix != NULL, prefix, before, LIST_MAX,
+			     on_listed, req);
 }

@@ -14,19 +14,19 @@
  * notifications/paddock/artifact reports the outcome: {uploadId, artifact} or
  * {uploadId, error, errorCode, details?}.
  */
-void upload_method_put(struct request *c);
+void upload_method_put(struct request *req);
 
 /*
  * Send a file: {artifactId, offset?} is answered by the artifact with
  * "follows": so many raw bytes come after the line of the answer.
  */
-void upload_method_read(struct request *c);
+void upload_method_read(struct request *req);
 
 /*
  * List artifacts: {before?, idPrefix?} is answered by {artifacts, more}:
  * uploads, the newest first; with idPrefix all artifacts of the requestor whose
  * ids begin so, those of runs with runId.
  */
-void upload_method_list(struct request *c);
+void upload_method_list(struct request *req);
 
 #endif

@@ -110,12 +110,12 @@ struct cluster {
 	/* ---- clients at this server, for runs of other servers ---- */
 
 	/*
-	 * Let C, which watches the remote run R, wait at R's server as well, and come
-	 * back to ROUND with ANSWERS (lent, or NULL). C's ops tell the result later
+	 * Let REQ, which watches the remote run R, wait at R's server as well, and come
+	 * back to ROUND with ANSWERS (lent, or NULL). REQ's ops tell the result later
 	 * (asked_abroad, not_heard). The result is the caller's; NULL: the answers are
 	 * larger than CLUSTER_ANSWERS_MAX.
 	 */
-	struct proxied_request *(*wait)(struct request *c, struct run *r,
+	struct proxied_request *(*wait)(struct request *req, struct run *r,
 					uint32_t round,
 					struct json_object *answers);
 	/*
@@ -127,14 +127,14 @@ struct cluster {
 	struct json_object *(*questions)(const struct store_run *row,
 					 const struct client_terms *t);
 	/*
-	 * Send ANSWERS (lent; the answers of C by their keys) to the server of run ID. C
+	 * Send ANSWERS (lent; the answers of REQ by their keys) to the server of run ID. REQ
 	 * is held until the call of THEN: RC 0 once the letter is durable, or -errno:
-	 * -E2BIG over CLUSTER_ANSWERS_MAX, -ENOBUFS when too much of C's requestor is on
+	 * -E2BIG over CLUSTER_ANSWERS_MAX, -ENOBUFS when too much of REQ's requestor is on
 	 * its way.
 	 */
-	void (*answer)(struct request *c, const char *id,
+	void (*answer)(struct request *req, const char *id,
 		       struct json_object *answers,
-		       void (*then)(struct request *c, int rc));
+		       void (*then)(struct request *req, int rc));
 
 	/* ---- sessions that several servers have ---- */
 

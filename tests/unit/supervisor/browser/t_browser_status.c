@@ -156,9 +156,9 @@ static void start(void)
 		abort();
 }
 
-static void on_view(struct request *c, struct json_object *o)
+static void on_view(struct request *req, struct json_object *o)
 {
-	(void)c;
+	(void)req;
 	views++;
 	json_object_put(view);
 	view = o;
@@ -170,16 +170,16 @@ static struct request *look(void)
 	static unsigned last_id;
 	char text[80];
 	struct rpc_msg m;
-	struct request *c;
+	struct request *req;
 
 	snprintf(text, sizeof(text),
 		 "{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"tools/call\"}",
 		 ++last_id);
 	rpc_parse(&m, text, strlen(text));
-	c = request_new(&session, NULL, &m, NULL);
-	request_begin(c);
-	browser_view(c, on_view);
-	return c;
+	req = request_new(&session, NULL, &m, NULL);
+	request_begin(req);
+	browser_view(req, on_view);
+	return req;
 }
 
 static const char *seen(void)
@@ -246,20 +246,20 @@ TEST(asked)
 
 TEST(gone)
 {
-	struct request *c;
+	struct request *req;
 	uint32_t seq, cancelled;
 
 	begin("/bin/sh");
 	start();
-	c = look();
+	req = look();
 	called(&seq);
-	request_drop(c, false);
+	request_drop(req, false);
 	is_str(called(&cancelled), "cancel",
 	       "the question of a client that went is cancelled");
 	answer(seq, true, STATUS("{\"ada\":{}}"));
 	is_int(views, 0, "an answer for a client that went is dropped");
-	c = look();
-	request_drop(c, false);
+	req = look();
+	request_drop(req, false);
 	look();
 	called(&seq);
 	answer(seq, true, STATUS("{\"ada\":{}}"));

@@ -22,19 +22,19 @@ static int asked, unheard, why;
 static uint32_t asked_round;
 static char asked_for[256];
 
-static void on_asked(struct request *c, struct json_object *requests,
+static void on_asked(struct request *req, struct json_object *requests,
 		     uint32_t round)
 {
-	(void)c;
+	(void)req;
 	asked++;
 	asked_round = round;
 	snprintf(asked_for, sizeof(asked_for), "%s", json_text(requests, NULL));
 	json_object_put(requests);
 }
 
-static void on_not_heard(struct request *c, int rc)
+static void on_not_heard(struct request *req, int rc)
 {
-	(void)c;
+	(void)req;
 	unheard++;
 	why = rc;
 }

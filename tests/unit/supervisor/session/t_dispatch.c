@@ -17,16 +17,16 @@
 static char served[256]; /* the methods that were served, with a blank each */
 static struct request *held; /* by the method "hold" */
 
-static void on_serve(struct request *c)
+static void on_serve(struct request *req)
 {
-	strcat(strcat(served, c->msg.method), " ");
-	request_result(c, json_object_new_object());
+	strcat(strcat(served, req->msg.method), " ");
+	request_result(req, json_object_new_object());
 }
 
-static void on_hold(struct request *c)
+static void on_hold(struct request *req)
 {
 	strcat(served, "hold ");
-	held = c;
+	held = req;
 }
 
 static const struct method all[] = {

@@ -28,14 +28,14 @@ static struct request *request(const char *params)
 	char *text = xasprintf("{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":"
 			       "\"x/list\",\"params\":%s}",
 			       ++ada.last_id, params);
-	struct request *c;
+	struct request *req;
 	struct rpc_msg m;
 
 	rpc_parse(&m, text, strlen(text));
-	c = request_new(&ada.session, NULL, &m, NULL);
-	request_begin(c);
+	req = request_new(&ada.session, NULL, &m, NULL);
+	request_begin(req);
 	free(text);
-	return c;
+	return req;
 }
 
 static struct request *after(const char *where)
@@ -58,14 +58,14 @@ static const struct {
 	size_t place;
 } entries[] = {{"", 0}, {"", 1}, {"a", 0}, {"a", 1}, {"a", 10}, {"b", 0}};
 
-/* List the entries for C in a page of SIZE; return the names as a text. */
-static const char *page(struct request *c, size_t size)
+/* List the entries for REQ in a page of SIZE; return the names as a text. */
+static const char *page(struct request *req, size_t size)
 {
 	static char names[256];
 	struct pagination p;
 
 	names[0] = '\0';
-	if (!pagination_begin(&p, c, size))
+	if (!pagination_begin(&p, req, size))
 		return "refused";
 	for (size_t i = 0; i < ARRAY_LEN(entries); i++) {
 		if (!pagination_wants(&p, entries[i].owner, entries[i].place))
@@ -126,15 +126,15 @@ TEST(cursor_outlives_its_entry)
 TEST(long_entries_end_a_page)
 {
 	struct pagination p;
-	struct request *c;
+	struct request *req;
 	char *text = xcalloc(1, 1001);
 	int n = 0;
 
 	begin();
 	memset(text, 'x', 1000);
 	server.config->max_answer_bytes = 40000;
-	c = request("{}");
-	pagination_begin(&p, c, 1000);
+	req = request("{}");
+	pagination_begin(&p, req, 1000);
 	for (size_t i = 0; i < 100; i++)
 		if (pagination_wants(&p, "a", i)) {
 			json_object_array_add(p.list,
@@ -188,21 +188,21 @@ TEST(plain_cursor)
 	char where[PAGINATION_WHERE_MAX + 1];
 	struct json_object *result = json_object_new_object();
 	char params[200];
-	struct request *c;
+	struct request *req;
 
 	begin();
 	pagination_write_cursor(result, "run_x");
 	snprintf(params, sizeof(params), "{\"cursor\":\"%s\"}",
 		 at(result, "/nextCursor"));
-	c = request(params);
-	ok(pagination_read_cursor(c, where),
+	req = request(params);
+	ok(pagination_read_cursor(req, where),
 	   "a cursor that was written is read");
 	is_str(where, "run_x", "a cursor that is read is what was written");
-	request_result(c, json_object_new_object());
-	c = request("{}");
-	ok(pagination_read_cursor(c, where) && where[0] == '\0',
+	request_result(req, json_object_new_object());
+	req = request("{}");
+	ok(pagination_read_cursor(req, where) && where[0] == '\0',
 	   "a request without a cursor has an empty one");
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 	json_object_put(result);
 	end();
 }

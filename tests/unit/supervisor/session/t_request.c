@@ -74,12 +74,12 @@ static struct request *called(void)
 	static const char text[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}";
 	struct rpc_msg m;
-	struct request *c;
+	struct request *req;
 
 	rpc_parse(&m, text, strlen(text));
-	c = request_new(&session, NULL, &m, NULL);
-	request_begin(c);
-	return c;
+	req = request_new(&session, NULL, &m, NULL);
+	request_begin(req);
+	return req;
 }
 
 /* The length of the answer whose uncut length is LEN. */
@@ -122,21 +122,22 @@ TEST(longest)
 
 TEST(in_batch)
 {
-	struct request *c;
+	struct request *req;
 	struct buf others = {0};
 
 	begin();
-	c = called();
-	is_int((int64_t)request_max_bytes(c), MOST, "alone it has all bytes");
-	c->batch = batch_new(&session, NULL, 3);
+	req = called();
+	is_int((int64_t)request_max_bytes(req), MOST, "alone it has all bytes");
+	req->batch = batch_new(&session, NULL, 3);
 	buf_printf(&others, "%0*d", 400, 0);
-	batch_add(c->batch, &others);
-	batch_skip(c->batch);
-	ok(request_max_bytes(c) < MOST - 400, "beside others what they leave");
-	ok(request_max_bytes(c) <= MOST - 400 - 2048,
+	batch_add(req->batch, &others);
+	batch_skip(req->batch);
+	ok(request_max_bytes(req) < MOST - 400,
+	   "beside others what they leave");
+	ok(request_max_bytes(req) <= MOST - 400 - 2048,
 	   "an answer in a batch leaves room for the other answers");
 	config.max_answer_bytes = 401;
-	is_int((int64_t)request_max_bytes(c), 0,
+	is_int((int64_t)request_max_bytes(req), 0,
 	       "an answer in a batch may have no room");
 	config.max_answer_bytes = MOST;
 	buf_fini(&others);
@@ -145,28 +146,29 @@ TEST(in_batch)
 
 TEST(reads)
 {
-	struct request *c;
+	struct request *req;
 
 	begin();
-	c = called();
-	request_ref_large(c);
+	req = called();
+	request_ref_large(req);
 	is_int((int64_t)session.n_reads, 1,
 	       "a large read counts for the session");
 	is_int((int64_t)requestor.n_reads, 1,
 	       "a large read counts for the requestor");
-	request_mark_large(c);
+	request_mark_large(req);
 	is_int((int64_t)requestor.n_reads, 1,
 	       "a request with two large reads counts once");
-	ok(request_unref(c), "a request is released when the read is done");
+	ok(request_unref(req), "a request is released when the read is done");
 	is_int((int64_t)session.n_reads, 0,
 	       "a finished large read does not count for the session");
 	is_int((int64_t)requestor.n_reads, 0,
 	       "a finished large read does not count for the requestor");
-	request_ref_large(c);
-	request_drop(c, false);
+	request_ref_large(req);
+	request_drop(req, false);
 	is_int((int64_t)requestor.n_reads, 0,
 	       "a dropped request does not count for the requestor");
-	ok(!request_unref(c), "a dropped request lives until the read is done");
+	ok(!request_unref(req),
+	   "a dropped request lives until the read is done");
 	is_int((int64_t)requestor.n_reads, 0,
 	       "a dropped request is not counted twice");
 	end();
@@ -224,27 +226,27 @@ static char order[64]; /* the ids of the requests that may be answered */
 /* Note the id of C, which may be answered now, or let C wait further. */
 static void on_again(evutil_socket_t fd, short what, void *arg)
 {
-	struct request *c = arg;
+	struct request *req = arg;
 	size_t n = strlen(order);
 
 	(void)fd, (void)what;
-	if (!request_backlogged(c, on_again))
-		snprintf(order + n, sizeof(order) - n, "%s ", c->msg.id);
+	if (!request_backlogged(req, on_again))
+		snprintf(order + n, sizeof(order) - n, "%s ", req->msg.id);
 }
 
 static struct request *called_as(const char *id)
 {
 	char text[80];
 	struct rpc_msg m;
-	struct request *c;
+	struct request *req;
 
 	snprintf(text, sizeof(text),
 		 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\"}",
 		 id);
 	rpc_parse(&m, text, strlen(text));
-	c = request_new(&session, NULL, &m, NULL);
-	request_begin(c);
-	return c;
+	req = request_new(&session, NULL, &m, NULL);
+	request_begin(req);
+	return req;
 }
 
 static void turns_of(int n)
@@ -254,14 +256,14 @@ static void turns_of(int n)
 }
 
 /* Requests 1, 2 and 3 wait, since N reads of the session are open. */
-static void begin_waiting(struct request *c[3], size_t n)
+static void begin_waiting(struct request *req[3], size_t n)
 {
 	begin();
 	order[0] = '\0';
 	session.n_reads = requestor.n_reads = n;
 	for (int i = 0; i < 3; i++) {
-		c[i] = called_as((const char *[]){"1", "2", "3"}[i]);
-		on_again(-1, 0, c[i]);
+		req[i] = called_as((const char *[]){"1", "2", "3"}[i]);
+		on_again(-1, 0, req[i]);
 	}
 }
 
@@ -273,19 +275,19 @@ static void end_waiting(void)
 
 TEST(backlog)
 {
-	struct request *c[3];
+	struct request *req[3];
 
-	begin_waiting(c, SESSION_READS_MAX - 1);
+	begin_waiting(req, SESSION_READS_MAX - 1);
 	is_str(order, "1 2 3 ", "below the bound of reads no request waits");
 	end_waiting();
-	begin_waiting(c, SESSION_READS_MAX);
+	begin_waiting(req, SESSION_READS_MAX);
 	is_str(order, "", "at the bound of reads requests wait");
 	session.n_reads = SESSION_READS_MAX / 2;
 	sessions_read_on(&ctx);
 	turns_of(9);
 	is_str(order, "", "waiting requests need more room than the first");
 	session.n_reads--;
-	on_again(-1, 0, c[1]);
+	on_again(-1, 0, req[1]);
 	is_str(order, "2 ", "a request that is due is answered");
 	turns_of(9);
 	is_str(order, "2 1 3 ",
@@ -297,9 +299,9 @@ TEST(backlog)
 /* With too little room still, a request looks for room again. */
 TEST(backlog_again)
 {
-	struct request *c[3];
+	struct request *req[3];
 
-	begin_waiting(c, SESSION_READS_MAX);
+	begin_waiting(req, SESSION_READS_MAX);
 	sessions_read_on(&ctx);
 	turns_of(9);
 	is_str(order, "", "without more room requests wait on");
@@ -314,13 +316,13 @@ TEST(backlog_again)
 TEST(backlog_memory)
 {
 	struct memory little = {.most = 1};
-	struct request *c[3];
+	struct request *req[3];
 
 	requestor.memory.all = &little;
-	begin_waiting(c, 1);
+	begin_waiting(req, 1);
 	is_str(order, "", "with too much memory in use further requests wait");
 	end_waiting();
-	begin_waiting(c, 0);
+	begin_waiting(req, 0);
 	is_str(order, "1 2 3 ", "with no answer awaited none waits for memory");
 	end_waiting();
 	requestor.memory.all = NULL;
@@ -329,24 +331,24 @@ TEST(backlog_memory)
 /* A request whose client cancels it lets the next go on. */
 TEST(backlog_left)
 {
-	struct request *c[3];
+	struct request *req[3];
 
-	begin_waiting(c, SESSION_READS_MAX);
+	begin_waiting(req, SESSION_READS_MAX);
 	session.n_reads = 0;
-	request_ref(c[0]); /* so that its end lets no other go on */
-	request_drop(c[0], true);
+	request_ref(req[0]); /* so that its end lets no other go on */
+	request_drop(req[0], true);
 	turns_of(9);
 	is_str(order, "2 3 ", "behind a cancelled request the next go on");
-	is_int(request_unref(c[0]), false, "the cancelled request ends");
+	is_int(request_unref(req[0]), false, "the cancelled request ends");
 	end_waiting();
 }
 
 /* Behind a waiting request later requests wait, whatever room there is. */
 TEST(backlog_order)
 {
-	struct request *c[3], *late;
+	struct request *req[3], *late;
 
-	begin_waiting(c, SESSION_READS_MAX);
+	begin_waiting(req, SESSION_READS_MAX);
 	session.n_reads = 0;
 	late = called_as("4");
 	on_again(-1, 0, late);

@@ -279,9 +279,9 @@ TEST(trees)
 
 static int told, left;
 
-static void on_told(struct request *c, void *arg, bool has_left)
+static void on_told(struct request *req, void *arg, bool has_left)
 {
-	(void)c;
+	(void)req;
 	told++;
 	left += has_left;
 	*(int *)arg = told;
@@ -289,10 +289,10 @@ static void on_told(struct request *c, void *arg, bool has_left)
 
 #define VIEW "{\"runId\":\"run_a\",\"status\":\"succeeded\",\"result\":1}"
 
-static void tell(struct request *c, const char *view, int *arg)
+static void tell(struct request *req, const char *view, int *arg)
 {
 	response_tell_task(
-	    c, "notifications/tasks", json_pack("taskId:s", "run_a"),
+	    req, "notifications/tasks", json_pack("taskId:s", "run_a"),
 	    &(struct run_result_source){.id = "run_a",
 					.status = STORE_SUCCEEDED,
 					.form = STORE_TASK_VIEW,
@@ -302,45 +302,45 @@ static void tell(struct request *c, const char *view, int *arg)
 
 TEST(told_of_a_task)
 {
-	struct request *c;
+	struct request *req;
 	int arg = 0;
 
 	begin();
-	c = request(&new);
-	tell(c, VIEW, &arg);
+	req = request(&new);
+	tell(req, VIEW, &arg);
 	is_int(told, 1, "who tells of a task hears that it was told");
 	is_int(left, 1, "who tells of a task hears that it has left");
 	is_int(arg, 1, "who tells of a task gets its argument");
 	is_int(client_told(&new, "notifications/tasks"), 1,
 	       "a task is told by the method that is asked for");
 	server.config->max_answer_bytes = 100;
-	tell(c, VIEW, &arg);
+	tell(req, VIEW, &arg);
 	is_int(left, 2, "a notification that is too long counts as told");
 	is_int(client_told(&new, "notifications/tasks"), 0,
 	       "a notification that is too long is not sent");
 	full_pool_begin(server.context.thread_pool, new.session.requestor);
 	large[0] = '{';
-	tell(c, large, &arg);
+	tell(req, large, &arg);
 	is_int(told, 3, "who tells of a task hears that the threads are busy");
 	is_int(left, 2, "a notification that is not made has not left");
 	full_pool_end();
 	server_until(thread_pool_jobs(server.context.thread_pool) == 0);
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 	end();
 }
 
 TEST(schema_of_a_tool)
 {
-	struct request *c;
+	struct request *req;
 
 	begin();
-	c = request(&ada);
-	ok(response_has_schema(c, "sum"),
+	req = request(&ada);
+	ok(response_has_schema(req, "sum"),
 	   "a tool whose newest version promises an object has a schema");
-	ok(!response_has_schema(c, "product"),
+	ok(!response_has_schema(req, "product"),
 	   "a tool that promises nothing has no schema");
-	ok(!response_has_schema(c, "none"), "an unknown tool has no schema");
-	request_result(c, json_object_new_object());
+	ok(!response_has_schema(req, "none"), "an unknown tool has no schema");
+	request_result(req, json_object_new_object());
 	end();
 }
 

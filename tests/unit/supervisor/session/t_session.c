@@ -89,18 +89,18 @@ static struct request *wait_for(const char *id)
 			       "\"method\":\"tools/call\"}",
 			       id);
 	struct rpc_msg m;
-	struct request *c;
+	struct request *req;
 
 	rpc_parse(&m, text, strlen(text));
-	c = request_new(&session, NULL, &m, NULL);
-	request_begin(c);
+	req = request_new(&session, NULL, &m, NULL);
+	request_begin(req);
 	free(text);
-	return c;
+	return req;
 }
 
 TEST(ids)
 {
-	struct request *c;
+	struct request *req;
 
 	begin();
 	for (int i = 0; i < WAITING - 1; i++) {
@@ -109,7 +109,7 @@ TEST(ids)
 		snprintf(id, sizeof(id), "\"call\\u002d%d\"", i);
 		wait_for(id);
 	}
-	c = wait_for("\"w/\\u0000\"");
+	req = wait_for("\"w/\\u0000\"");
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"\\u0077\\/\\u0000\","
 	    "\"method\":\"ping\"}");
 	ok(strstr(answers, "under way") != NULL,
@@ -122,7 +122,7 @@ TEST(ids)
 	   "an answered id may be used again");
 	is_int((long long)session.n_requests, WAITING,
 	       "waiting calls still wait");
-	request_drop(c, false);
+	request_drop(req, false);
 	say("{\"jsonrpc\":\"2.0\",\"id\":\"w/\\u0000\",\"method\":\"ping\"}");
 	ok(strstr(answers, "\"result\"") != NULL,
 	   "an id is free when its call is dropped");
@@ -241,16 +241,16 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
  */
 TEST(timer)
 {
-	struct request *c;
+	struct request *req;
 
 	begin();
-	c = wait_for("1");
-	request_set_timer(c, 0, on_timer);
-	request_ref(c);
-	request_drop(c, false);
+	req = wait_for("1");
+	request_set_timer(req, 0, on_timer);
+	request_ref(req);
+	request_drop(req, false);
 	event_base_loop(ctx.base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 	ok(!fired, "a call that is dropped while it is held wakes no more");
-	ok(!request_unref(c),
+	ok(!request_unref(req),
 	   "a dropped call is freed with the last reference");
 	end();
 }

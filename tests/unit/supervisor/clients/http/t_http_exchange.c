@@ -29,10 +29,10 @@ static int closed;
 static bool begins;
 static void *lost; /* the exchange that the session lost the reader of */
 
-static void serve(struct request *c)
+static void serve(struct request *req)
 {
-	strcat(served, c->msg.id);
-	request_result(c, json_object_new_object());
+	strcat(served, req->msg.id);
+	request_result(req, json_object_new_object());
 }
 
 static const struct method table[] = {
@@ -264,7 +264,7 @@ static struct client client_of(struct talk *t, uint64_t number)
 
 static char in[1 << 21];
 
-/* Return what has come to C's client. */
+/* Return what has come to REQ's client. */
 static const char *hears(const struct client *c)
 {
 	size_t len = 0;

@@ -25,10 +25,10 @@ static struct requestor *ada;
 static struct request *held; /* the last waiting request */
 static int served, freed;
 
-static void quick(struct request *c)
+static void quick(struct request *req)
 {
 	served++;
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 }
 
 static void free_held(void *state)
@@ -39,17 +39,17 @@ static void free_held(void *state)
 
 static const struct request_ops held_ops = {.free = free_held};
 
-static void hold(struct request *c)
+static void hold(struct request *req)
 {
 	served++;
-	held = c;
-	request_set_state(c, &held_ops, NULL);
+	held = req;
+	request_set_state(req, &held_ops, NULL);
 }
 
-static void fail(struct request *c)
+static void fail(struct request *req)
 {
-	c->hint.status = 404;
-	request_error(c, -7, NULL, "no");
+	req->hint.status = 404;
+	request_error(req, -7, NULL, "no");
 }
 
 static const struct method table[] = {

@@ -325,7 +325,7 @@ TEST(ended)
 	char *xs = xcalloc(UNREAD + 1, 1);
 	struct rpc_msg m = {.kind = RPC_REQUEST};
 	struct client k, next;
-	struct request *c;
+	struct request *req;
 
 	begin();
 	come(&k, &who[0]);
@@ -333,8 +333,8 @@ TEST(ended)
 	json_object_object_add(text, "text", json_object_new_string(xs));
 	session_tell(stream_conn_session(k.conn), NULL, "unread", text);
 	json_object_put(text);
-	c = request_new(stream_conn_session(k.conn), NULL, &m, NULL);
-	request_ref_large(c);
+	req = request_new(stream_conn_session(k.conn), NULL, &m, NULL);
+	request_ref_large(req);
 	shutdown(k.ends[0], SHUT_WR);
 	while (!LIST_EMPTY(&sessions.all))
 		event_base_loop(ctx.base, EVLOOP_ONCE);
@@ -351,7 +351,7 @@ TEST(ended)
 	}
 	is_int((long long)heard(&k), 1,
 	       "the client of a pending row gets one answer at the end");
-	request_unref(c);
+	request_unref(req);
 	free(xs);
 	go(&k);
 	go(&next);

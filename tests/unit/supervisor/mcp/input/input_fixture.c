@@ -102,10 +102,10 @@ void accepts(struct client *c)
 
 /* ---- waiting requests ---- */
 
-static void present(struct request *c, struct run *r)
+static void present(struct request *req, struct run *r)
 {
 	(void)r;
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 }
 
 struct request *call_of(struct client *c, const char *stream,
@@ -122,7 +122,7 @@ struct request *call_of(struct client *c, const char *stream,
 	return request_new(&c->session, (void *)(uintptr_t)stream, &m, NULL);
 }
 
-/* Let C wait for the run by a plain call with the route ROUTE. */
+/* Let REQ wait for the run by a plain call with the route ROUTE. */
 static const struct request_ops ops_of_run = {.run_ended = present};
 
 struct request *waits(struct client *c, const char *stream)

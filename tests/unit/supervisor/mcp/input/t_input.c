@@ -11,7 +11,7 @@
 #include "tests/unit/supervisor/mcp/input/input_fixture.h"
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
-/* C waits for the run, a task, by tasks/result. */
+/* REQ waits for the run, a task, by tasks/result. */
 static struct request *waits_task(struct client *c, const char *stream)
 {
 	char params[80];
@@ -408,9 +408,9 @@ static int write_it(struct json_object *o, struct printbuf *out, int level,
 
 static int refused;
 
-static void on_refused(struct request *c, int rc)
+static void on_refused(struct request *req, int rc)
 {
-	(void)c;
+	(void)req;
 	refused = rc;
 }
 

@@ -133,12 +133,12 @@ static void large_in_vain(void)
 
 static bool was_asked;
 
-static void note_asked(struct request *c, struct run *r)
+static void note_asked(struct request *req, struct run *r)
 {
 	(void)r;
 	was_asked = true;
-	request_unwatch(c);
-	request_result(c, json_object_new_object());
+	request_unwatch(req);
+	request_result(req, json_object_new_object());
 }
 
 /*
@@ -149,17 +149,17 @@ static void asked_when_there_is_room(void)
 {
 	static const struct request_ops takes = {.asked = note_asked};
 	struct client a;
-	struct request *c;
+	struct request *req;
 
 	ctx.thread_pool = thread_pool_new(it.base, 1);
 	client_begin(&a, "A");
 	a.session.terms.revision = MCP_LATEST;
 	start(false);
 	full_pool_begin(ctx.thread_pool, it.r->requestor);
-	c = call_of(&a, "1", "{}");
-	request_set_state(c, &takes, NULL);
-	request_watch(c, it.r);
-	run_waiter_add(it.r, &c->waiter);
+	req = call_of(&a, "1", "{}");
+	request_set_state(req, &takes, NULL);
+	request_watch(req, it.r);
+	run_waiter_add(it.r, &req->waiter);
 	ask(1, QUESTION);
 	for (int i = 0; i < 5 && !was_asked; i++)
 		event_base_loop(it.base, EVLOOP_ONCE);

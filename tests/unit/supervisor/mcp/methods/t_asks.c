@@ -9,14 +9,14 @@
 static struct template *template;
 static struct catalogue_entry offer;
 
-static void give(struct request *c, const struct catalogue_entry *o,
+static void give(struct request *req, const struct catalogue_entry *o,
 		 struct json_object *answers)
 {
 	note("{%s given: %s}", o->key, json_text(answers, NULL));
-	request_result(c, json_object_new_object());
+	request_result(req, json_object_new_object());
 }
 
-/* A request of C's by STREAM, whose prompt asks for A and then B. */
+/* A request of REQ's by STREAM, whose prompt asks for A and then B. */
 static struct request *asks(struct client *c, const char *stream)
 {
 	struct request *r = call_of(c, stream, "{}");
@@ -47,18 +47,18 @@ static void in_order(void)
 static void ends(void)
 {
 	struct client a;
-	struct request *c;
+	struct request *req;
 
 	client_begin(&a, "A");
-	c = asks(&a, "1");
+	req = asks(&a, "1");
 	noted();
-	event_active(c->timer, EV_TIMEOUT, 1);
+	event_active(req->timer, EV_TIMEOUT, 1);
 	event_base_loop(it.base, EVLOOP_NONBLOCK);
 	is_str(noted(), "{A.1: forget: no answer came in time}{A.1: answered}",
 	       "a question that is not answered in time ends its request");
-	c = asks(&a, "2");
+	req = asks(&a, "2");
 	noted();
-	request_drop(c, true);
+	request_drop(req, true);
 	is_str(noted(),
 	       "{A.2: forget: the request that it belongs to is over}"
 	       "{A.2: answered}",

@@ -26,9 +26,9 @@ static struct session session;
 static size_t found;
 static bool cancelling; /* as in the found view */
 
-static void on_found(struct request *c, const struct run_found *f)
+static void on_found(struct request *req, const struct run_found *f)
 {
-	(void)c;
+	(void)req;
 	found++;
 	cancelling = f->res != NULL && f->res->runs[0].cancelling;
 }
@@ -47,12 +47,12 @@ static struct request *call(void)
 	static const char text[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}";
 	struct rpc_msg m;
-	struct request *c;
+	struct request *req;
 
 	rpc_parse(&m, text, strlen(text));
-	c = request_new(&session, NULL, &m, NULL);
-	request_begin(c);
-	return c;
+	req = request_new(&session, NULL, &m, NULL);
+	request_begin(req);
+	return req;
 }
 
 /* ROW's run, which we have put into the queue of all, and claim. */

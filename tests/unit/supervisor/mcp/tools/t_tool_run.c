@@ -440,7 +440,7 @@ TEST(large_inputs_are_not_kept_twice)
 {
 	size_t n = (size_t)RPC_ASYNC_LARGE + 1;
 	char *text = xcalloc(1, n + 32);
-	struct request *c;
+	struct request *req;
 	unsigned call;
 
 	begin(NULL, NULL);
@@ -452,8 +452,8 @@ TEST(large_inputs_are_not_kept_twice)
 	server_until(server_run() != NULL);
 	is_int((int64_t)server_run()->inputs_len, (int64_t)strlen(text),
 	       "a run has all of its large inputs");
-	c = ada.session.requests;
-	ok(c != NULL && json_member(c->msg.params, "arguments") == NULL,
+	req = ada.session.requests;
+	ok(req != NULL && json_member(req->msg.params, "arguments") == NULL,
 	   "a call with large inputs keeps no tree of them while it waits");
 	server_run_end(server_run(), "1");
 	client_wait(&ada, call);

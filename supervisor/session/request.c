@@ -395,7 +395,7 @@ static void on_recorded(struct request *req, struct run *r,
 		request_unrecorded(req, r, unrecorded);
 }
 
-/* Tell C's client of the run meanwhile, if REQ is not one of too many. */
+/* Tell the client of REQ of the run meanwhile, if REQ is not one of too many. */
 static void pass_on(struct request *req, struct run *r,
 		    const struct run_notice *n)
 {
@@ -504,7 +504,7 @@ static bool had_turn(struct requestor *q, struct event_base *base)
 	return false;
 }
 
-/* Is the row read that C waits for? Then REQ is answered from the same row. */
+/* Is the row read that REQ waits for? Then REQ is answered from the same row. */
 static bool is_being_read(const struct request *req)
 {
 	const struct request *other;

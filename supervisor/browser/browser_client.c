@@ -15,6 +15,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
 #include "supervisor/run/audit.h"
+#include "supervisor/session/request_backlog.h"
 
 #define CLIENT_CALL_MS 150000 /* above the timeoutMs of any action */
 
@@ -125,7 +126,7 @@ void browser_call(struct request *req,
 
 	s->requestor->browses = true;
 	if (is_large(action)) {
-		if (request_backlogged(req, on_turn))
+		if (request_backlog_holds(req, on_turn))
 			return;
 		request_mark_large(req);
 	}

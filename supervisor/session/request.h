@@ -29,7 +29,7 @@ struct request_ops {
 			    const struct run_notice *n);
 	/* The watched run has ended and is recorded. */
 	void (*run_ended)(struct request *req, struct run *r);
-	/* The run has ended, and ROW is its row: see request_defer(). */
+	/* The run has ended, and ROW is its row: see request_backlog_defer(). */
 	void (*run_stored)(struct request *req, const struct store_run *row);
 	/*
 	 * The template of the watched run R asks REQ's client (input.h); REQ takes
@@ -163,22 +163,6 @@ void request_unwatch(struct request *req);
 /* Answer REQ that R has ended, and cannot be recorded for the reason UNRECORDED. */
 void request_unrecorded(struct request *req, const struct run *r,
 			const char *unrecorded);
-/*
- * Does REQ's client not read, or read much already? Then a large answer which can
- * be had again is not made yet, since it would take memory. AGAIN (with REQ) is
- * called in REQ's turn, to ask once more.
- */
-bool request_backlogged(struct request *req, event_callback_fn again);
-/*
- * R has ended and is recorded. If REQ's client does not read, answer later from
- * R's row, by run_stored() of REQ's ops. False: answer now.
- */
-bool request_defer(struct request *req, const struct run *r);
-/*
- * RUN_ID has ended, and is recorded: read its row, once REQ's client reads what
- * it asked for before, and answer REQ from the row, by run_stored() of REQ's ops.
- */
-void request_present_stored(struct request *req, const char *run_id);
 /* Call FN once after MS, unless REQ is answered before. */
 void request_set_timer(struct request *req, int64_t ms, event_callback_fn fn);
 /* Stop REQ's timer until it is set again. */

@@ -18,6 +18,7 @@
 #include "supervisor/mcp/tasks/listen_tasks.h"
 #include "supervisor/mcp/methods/subscriber.h"
 #include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/session/request_backlog.h"
 
 #define TOLD_IN_A_TURN 8
 /* for a requestor with too many: a request may have ended */
@@ -143,7 +144,7 @@ static void tell_some(struct listen *l)
 
 	for (int i = 0; i < TOLD_IN_A_TURN && (is_due(l) || req->backlogged);
 	     i++) {
-		if (request_backlogged(req, again))
+		if (request_backlog_holds(req, again))
 			return;
 		if (is_due(l))
 			tell_next(l);

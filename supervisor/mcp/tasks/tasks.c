@@ -23,6 +23,7 @@
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/run/task_json.h"
+#include "supervisor/session/request_backlog.h"
 
 #define ELSEWHERE_MS 500 /* ms between reads of a remote run */
 
@@ -133,7 +134,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	if (asked_to_end)
 		cancelled(req);
 	else if (!task_lookup_unrecorded(req, n) &&
-		 !request_backlogged(req, look_for_result)) {
+		 !request_backlog_holds(req, look_for_result)) {
 		a = task_lookup_source_live(req, r);
 		give(req, &a);
 	}
@@ -190,7 +191,7 @@ static void look_for_result(evutil_socket_t fd, short what, void *arg)
 	struct request *req = arg;
 
 	(void)fd, (void)what;
-	if (request_backlogged(req, look_for_result))
+	if (request_backlog_holds(req, look_for_result))
 		return;
 	run_lookup(req, &(struct run_query){
 			    .want = RUN_LOOKUP_WHOLE,

@@ -20,6 +20,7 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/session/response.h"
+#include "supervisor/session/request_backlog.h"
 
 /* Return the id of the task which REQ names; NULL: REQ was answered. */
 static const char *wanted(struct request *req)
@@ -80,7 +81,8 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	if (n->kind != NOTICE_RECORDED)
 		return;
 	wait_free(request_take_state(req));
-	if (!task_lookup_unrecorded(req, n) && !request_backlogged(req, look)) {
+	if (!task_lookup_unrecorded(req, n) &&
+	    !request_backlog_holds(req, look)) {
 		a = task_lookup_source_live(req, r);
 		give(req, task_json_detailed(r, NULL), &a);
 	}
@@ -148,7 +150,7 @@ static void look(evutil_socket_t fd, short what, void *arg)
 	struct request *req = arg;
 
 	(void)fd, (void)what;
-	if (!request_backlogged(req, look))
+	if (!request_backlog_holds(req, look))
 		run_lookup(req,
 			   &(struct run_query){
 			       .want = RUN_LOOKUP_VIEW,

@@ -24,6 +24,7 @@
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/session/request_backlog.h"
 
 #define ANSWERED_MS 200 /* time for a run to end before a handle is sent */
 
@@ -99,7 +100,7 @@ static void present(struct request *req, struct run *r)
 		if (reply)
 			ask->form = STORE_TASK_REPLY;
 	}
-	if (!request_defer(req, r))
+	if (!request_backlog_defer(req, r))
 		response_run(req, &(struct run_result_source){
 				      .id = r->id,
 				      .status = run_stored_status(r),

@@ -19,6 +19,7 @@
 #include "supervisor/run/task_json.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/run/exec/runs.h"
+#include "supervisor/session/request_backlog.h"
 
 #define OTHER_INPUTS "a run with other inputs"
 #define LOOK_MS 250 /* ms between reads of a remote run's row */
@@ -119,7 +120,7 @@ static void again(struct request *req, const struct store_run *row)
 	ask->deduplicated = true;
 	if (ask->mode != MODE_ASYNC && row->status > STORE_RUNNING) {
 		/* the result may be large, and is read in REQ's turn */
-		request_present_stored(req, row->id);
+		request_backlog_present(req, row->id);
 		return;
 	}
 	v = run_json_row_handle(row);

@@ -20,6 +20,7 @@
 #include "supervisor/mcp/tools/run_lookup.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/store/store_shared.h"
+#include "supervisor/session/request_backlog.h"
 
 #define LOOK_AWAY_MS 500 /* ms between reads of a remote run */
 
@@ -182,7 +183,7 @@ static void answer_end(struct request *req, struct run *r,
 	set_left(req, 0);
 	if (unrecorded != NULL)
 		request_unrecorded(req, r, unrecorded);
-	else if (!request_backlogged(req, look_now))
+	else if (!request_backlog_holds(req, look_now))
 		present_ours(req, r);
 }
 

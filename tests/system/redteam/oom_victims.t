@@ -48,7 +48,7 @@ for (users()) {
 		skip('no browser starts here', 1) if $tab->{isError};
 		my $browser = scores_below($s->{pid}, {});
 		my %named = map { %{$browser->{$_}} } grep { /browser|chrom|headless/ } keys %$browser;
-		ok(!(grep { $_ < 1 } keys %named), "$who: so do paddock-browser and Chromium") or diag(json_of($browser));
+		ok(!(grep { $_ < 1 } keys %named), "$who: the kernel ends paddock-browser and Chromium before the server") or diag(json_of($browser));
 	}
 	$s->tool(cancel_task_run => {runId => $run});
 	$s->stop("$who: the server");
@@ -70,7 +70,7 @@ close $theirs;
 my $cage = until_true('the build in its cage', sub { (children_of($pid))[0] // (waitpid($pid, POSIX::WNOHANG()) == $pid ? -1 : undef) });
 SKIP: {
 	skip('no build can be caged here', 1) if $cage < 0;
-	is(join(' ', map { score($_) } $pid, $cage), '1000 1000', 'so do a build and its cage');
+	is(join(' ', map { score($_) } $pid, $cage), '1000 1000', 'the kernel ends a build and its cage before the server');
 }
 close $ours;
 waitpid $pid, 0;

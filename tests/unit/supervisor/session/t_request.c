@@ -5,6 +5,7 @@
  * wait for earlier answers.
  */
 #include "supervisor/session/request.h"
+#include "supervisor/session/request_backlog.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -230,7 +231,7 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
 	size_t n = strlen(order);
 
 	(void)fd, (void)what;
-	if (!request_backlogged(req, on_again))
+	if (!request_backlog_holds(req, on_again))
 		snprintf(order + n, sizeof(order) - n, "%s ", req->msg.id);
 }
 
@@ -373,7 +374,7 @@ static void on_crowd(evutil_socket_t fd, short what, void *arg)
 		char id[16];
 
 		snprintf(id, sizeof(id), "%d", answered + 2);
-		waits = request_backlogged(called_as(id), on_again);
+		waits = request_backlog_holds(called_as(id), on_again);
 	}
 }
 

@@ -223,7 +223,9 @@ TEST(turns)
 	accept_made = true;
 	while (accepts == 0)
 		turn();
-	is_int(accepts, 64, "so many connections are accepted in a turn");
+	is_int(
+	    accepts, 64,
+	    "the listener accepts a bounded number of connections in a turn");
 	turn();
 	is_int(accepts, 128,
 	       "further connections are accepted in the next turn");

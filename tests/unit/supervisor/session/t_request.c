@@ -321,10 +321,12 @@ TEST(backlog_memory)
 
 	requestor.memory.all = &little;
 	begin_waiting(req, 1);
-	is_str(order, "", "with too much memory in use further requests wait");
+	is_str(order, "",
+	       "further requests wait where too much memory is in use");
 	end_waiting();
 	begin_waiting(req, 0);
-	is_str(order, "1 2 3 ", "with no answer awaited none waits for memory");
+	is_str(order, "1 2 3 ",
+	       "no request waits for memory where no answer is awaited");
 	end_waiting();
 	requestor.memory.all = NULL;
 }

@@ -259,8 +259,9 @@ static int64_t room(rlim_t soft, rlim_t hard)
 TEST(bounds)
 {
 	is_int(room(PLENTY, PLENTY), HTTP_CONNECTIONS_MAX / 4,
-	       "with many descriptors a fixed number of connections fits");
-	is_int(limited, 0, "with many descriptors the limit stays");
+	       "a fixed number of connections fits where descriptors are many");
+	is_int(limited, 0,
+	       "the limit of descriptors stays where descriptors are many");
 	is_int(room(100, PLENTY), HTTP_CONNECTIONS_MAX / 4,
 	       "a limit that may be raised is raised");
 	ok(limited == 1 && limit.rlim_cur == HTTP_CONNECTIONS_MAX + 768,

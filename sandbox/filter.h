@@ -4,6 +4,7 @@
 #define SANDBOX_FILTER_H
 
 #include <linux/filter.h>
+#include <stdbool.h>
 
 enum filter_kind {
 	FILTER_WORKER, /* a Lua worker */
@@ -52,5 +53,11 @@ int filter_load(const struct sock_fprog *prog);
  * waits for the answer through any signal except a fatal signal.
  */
 int filter_load_listening(const struct sock_fprog *prog);
+
+/*
+ * Is CALL, reported to a listener of FILTER_PROGRAM, one that makes a process, a thread or a
+ * session, or executes a file?
+ */
+bool filter_is_birth(int call);
 
 #endif

@@ -64,19 +64,19 @@ static const int allowed[] = {
     SYS(timer_settime), SYS(timer_gettime), SYS(timer_getoverrun),
     SYS(timer_delete),
     /* processes and threads */
-    SYS(fork), SYS(vfork), SYS(exit), SYS(exit_group), SYS(wait4), SYS(waitid),
-    SYS(set_tid_address), SYS(set_robust_list), SYS(get_robust_list), SYS(rseq),
-    SYS(futex), SYS(futex_waitv), SYS(sched_yield), SYS(sched_getaffinity),
+    SYS(exit), SYS(exit_group), SYS(wait4), SYS(waitid), SYS(set_tid_address),
+    SYS(set_robust_list), SYS(get_robust_list), SYS(rseq), SYS(futex),
+    SYS(futex_waitv), SYS(sched_yield), SYS(sched_getaffinity),
     SYS(sched_getparam), SYS(sched_getscheduler), SYS(sched_get_priority_max),
     SYS(sched_get_priority_min), SYS(getcpu), SYS(restart_syscall),
     SYS(pidfd_open), SYS(pidfd_send_signal), SYS(arch_prctl),
     /* identity, time and limits */
     SYS(getpid), SYS(getppid), SYS(gettid), SYS(getuid), SYS(geteuid),
     SYS(getgid), SYS(getegid), SYS(getresuid), SYS(getresgid), SYS(getgroups),
-    SYS(getpgid), SYS(getpgrp), SYS(getsid), SYS(setpgid), SYS(setsid),
-    SYS(getpriority), SYS(uname), SYS(sysinfo), SYS(times), SYS(getrusage),
-    SYS(getrlimit), SYS(getrandom), SYS(capget), SYS(clock_gettime),
-    SYS(clock_getres), SYS(gettimeofday), SYS(time),
+    SYS(getpgid), SYS(getpgrp), SYS(getsid), SYS(setpgid), SYS(getpriority),
+    SYS(uname), SYS(sysinfo), SYS(times), SYS(getrusage), SYS(getrlimit),
+    SYS(getrandom), SYS(capget), SYS(clock_gettime), SYS(clock_getres),
+    SYS(gettimeofday), SYS(time),
     /* pairs of sockets: no other sockets exist */
     SYS(shutdown), SYS(getsockname), SYS(getpeername), SYS(getsockopt)};
 
@@ -225,7 +225,6 @@ static const struct filter_rule by_argument[] = {
     {SYS(mmap), DENY(ENOMEM), 1, {MASKED(3, MAPS_REFUSED, MAP_GROWSDOWN)}},
     {SYS(mremap), DENY(ENOMEM), 1, {GE(0, STACK_FROM)}},
     {SYS(mremap), ALLOW, 1, {LT(0, STACK_FROM)}},
-    {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
     MESSAGES(sendto, 3),
     MESSAGES(recvfrom, 3),
     MESSAGES(recvmsg, 2),
@@ -344,6 +343,11 @@ static const struct filter_rule counted[] = {
     /* a file of an unknown format makes older kernels start modprobe as root */
     {SYS(execve), SCMP_ACT_NOTIFY, 0, {}},
     {SYS(execveat), SCMP_ACT_NOTIFY, 0, {}},
+    /* the kernel frees what an ended one had later, on no account */
+    {SYS(fork), SCMP_ACT_NOTIFY, 0, {}},
+    {SYS(vfork), SCMP_ACT_NOTIFY, 0, {}},
+    {SYS(clone), SCMP_ACT_NOTIFY, 1, {MASKED(0, NOT_CLONED, 0)}},
+    {SYS(setsid), SCMP_ACT_NOTIFY, 0, {}},
     /*
      * a private mapping keeps the closed file open; a shared mapping has a file
      * of its own
@@ -370,6 +374,10 @@ static const struct filter_rule uncounted[] = {
     {SYS(epoll_ctl), ALLOW, 0, {}},
     {SYS(execve), ALLOW, 0, {}},
     {SYS(execveat), ALLOW, 0, {}},
+    {SYS(fork), ALLOW, 0, {}},
+    {SYS(vfork), ALLOW, 0, {}},
+    {SYS(clone), ALLOW, 1, {MASKED(0, NOT_CLONED, 0)}},
+    {SYS(setsid), ALLOW, 0, {}},
 };
 
 static const struct filter_rule no_network[] = {

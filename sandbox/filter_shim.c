@@ -64,6 +64,17 @@ static const struct filter_rule shim_rules[] = {
 
 const struct filter_table filter_shim = FILTER_TABLE(shim_calls, shim_rules);
 
+bool filter_is_birth(int call)
+{
+	static const int births[] = {SYS(fork),	  SYS(vfork),  SYS(clone),
+				     SYS(setsid), SYS(execve), SYS(execveat)};
+
+	for (size_t i = 0; i < ARRAY_LEN(births); i++)
+		if (births[i] == call)
+			return true;
+	return false;
+}
+
 /*
  * A filter sees the number of a descriptor but not the inode, so the filter allows all
  * locks or none. F_GETLK only queries and blocks nothing, so F_GETLK stays allowed.

@@ -152,16 +152,19 @@ static void wait_for_events(struct pollfd p[POLLED])
 {
 	struct timespec ts = {.tv_nsec = WATCH_MS * 1000000L};
 	int64_t due = progress_due_us() - clock_mono_us();
+	bool ahead = shim_births_are_ahead();
 	sigset_t none;
 
 	if (due < 0)
 		due = 0;
 	if (due < WATCH_MS * INT64_C(1000))
 		ts.tv_nsec = due * 1000;
+	if (ahead && ts.tv_nsec > SHIM_BIRTH_MS * 1000000L)
+		ts.tv_nsec = SHIM_BIRTH_MS * 1000000L;
 	p[AT_RUN] =
 	    (struct pollfd){.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
-	p[AT_LISTENER] =
-	    (struct pollfd){.fd = shim.pipes.listener, .events = POLLIN};
+	p[AT_LISTENER] = (struct pollfd){.fd = ahead ? -1 : shim.pipes.listener,
+					 .events = POLLIN};
 	p[AT_IN] = (struct pollfd){.fd = shim.pipes.in, .events = POLLOUT};
 	p[AT_ANSWERS] = (struct pollfd){
 	    .fd = buf_len(&shim.answers) > 0 ? shim.pipes.answers : -1,

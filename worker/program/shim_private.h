@@ -229,6 +229,9 @@ void shim_wait(struct shim *s, const struct msg_prepare *p);
 
 /* Answer N, if N is a counted call: the call continues, or fails. False: forbidden. */
 bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n);
+/* Has the next call to wait, SHIM_BIRTH_MS or so? */
+bool shim_births_are_ahead(void);
+#define SHIM_BIRTH_MS 1
 
 /*
  * Count the mappings of all processes. *HIDE: the number of processes that deny access,

@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/pace.h"
+#include "sandbox/filter.h"
 #include "sandbox/shared_locks.h"
 
 /* The time after a refusal during which further calls are refused without a look. */
@@ -70,6 +72,17 @@ static const struct {
 /* Upper bounds: the count of the last look, plus later calls. */
 static uint64_t counted[RECORDS];
 static int64_t refused_until_ms[RECORDS];
+
+/*
+ * The kernel frees what ended processes had later, on no account, and all processes of
+ * the machine wait meanwhile: the program has 1,000 births at once, and 1,000 a second.
+ */
+static struct pace births = {.at_once = 1000, .each_us = 1000};
+
+bool shim_births_are_ahead(void)
+{
+	return pace_is_ahead(&births);
+}
 
 struct look {
 	const struct shim *s;
@@ -362,8 +375,10 @@ static bool takes(const struct seccomp_data *call, struct taken *t)
 		t->r = WATCH;
 	else if (call->nr == SYS_execve || call->nr == SYS_execveat)
 		t->r = EXEC;
-	else
-		return false;
+	else { /* a birth takes no record */
+		t->r = EXEC;
+		return filter_is_birth(call->nr);
+	}
 	t->n = records[t->r].by_call;
 	if (t->r == MAPPING && (call->args[3] & shared) == shared)
 		t->pages = call->args[1] / PAGE + (call->args[1] % PAGE != 0);
@@ -380,7 +395,7 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 
 	if (!takes(&n->data, &t))
 		return false;
-	if (t.r == RANGE || t.r == FILE_RANGE)
+	if (n->data.nr == SYS_flock || n->data.nr == SYS_fcntl)
 		others = shared_locks_judge(
 		    s->proc, n->pid, (int)n->data.args[0], s->pipes.listener);
 	if (others == SHARED_LOCKS_FOUND)
@@ -401,6 +416,8 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 		return true;
 	counted[t.r] += t.n;
 	counted[SHARED] += t.pages;
+	if (filter_is_birth(n->data.nr))
+		pace_note(&births);
 	return true;
 }
 

@@ -62,11 +62,14 @@ _Noreturn static void closed(const struct shim *s)
 /* Check that the program is alive, has all descriptors, and writes nothing. */
 static bool look_at_pipes(struct shim *s, int timeout_ms)
 {
-	struct timespec ts = {.tv_sec = timeout_ms / 1000,
-			      .tv_nsec = timeout_ms % 1000 * 1000000L};
+	bool ahead = shim_births_are_ahead();
+	int ms = ahead && timeout_ms > 0 ? SHIM_BIRTH_MS : timeout_ms;
+	struct timespec ts = {.tv_sec = ms / 1000,
+			      .tv_nsec = ms % 1000 * 1000000L};
 	struct pollfd p[WATCHED] = {
 	    [AT_RUN] = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN},
-	    [AT_LISTENER] = {.fd = s->pipes.listener, .events = POLLIN},
+	    [AT_LISTENER] = {.fd = ahead ? -1 : s->pipes.listener,
+			     .events = POLLIN},
 	    [AT_IN] = {.fd = s->pipes.in},
 	    [AT_OUT] = {.fd = s->pipes.out, .events = POLLIN},
 	    [AT_LINES] = {.fd = s->pipes.lines, .events = POLLIN}};

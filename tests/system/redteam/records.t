@@ -41,6 +41,8 @@ attack_all([
     ends('814e', 'the same by one that has itself go on, whoever stops it', 'watches_continued', 'ENOSPC', 1),
     ends('814c', 'files that are mapped and closed, and shared memory', 'mapped_files', 'ENOMEM', 1),
     ends('814g', 'files of no format, for which a kernel may start modprobe as root', 'executions', 'EAGAIN', 1),
+    ['814h', 'threads, processes and sessions that end at once, all of which the kernel frees later',
+     'returns {"failed":0,"paced":true}', c => 'births', limits => $ROOM],
     [815, 'timers as files, which fire in nobody\'s account', 'returns {"errno":"ENOSYS"}', c => 'no_timerfd'],
     ['815b', 'signals as files', 'returns {"errno":"ENOSYS"}', c => 'no_signalfd'],
     [816, 'options of sockets, filters among them',

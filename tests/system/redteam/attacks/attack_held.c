@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attack_held.c - kernel memory of a program beside resident pages: page tables of
- * small processes, buffers of open files of /proc; and memory that grows while a look
- * is held up. A limit alone ends these runs.
+ * small processes, buffers of open files of /proc; memory that grows while a look is held
+ * up; and births, whose memory is freed later. A limit alone ends most of these runs.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/system/redteam/attacks/attack.h"
@@ -143,8 +145,54 @@ static void names_held_up(void)
 	rest();
 }
 
+static void *end_at_once(void *arg)
+{
+	return arg;
+}
+
+static double now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1000 + (double)t.tv_nsec / 1e6;
+}
+
+/*
+ * Threads, processes and sessions that end at once, far more than in a moment: a thousand
+ * are allowed at once, and a thousand a second. All births take no less than that.
+ */
+static void births(void)
+{
+	const int threads = 1500, processes = 750; /* with a session each */
+	double begun = now_ms();
+	int failed = 0;
+
+	for (int i = 0; i < threads; i++) {
+		pthread_t t;
+
+		if (pthread_create(&t, NULL, end_at_once, NULL) != 0)
+			failed++;
+		else
+			pthread_join(t, NULL);
+	}
+	for (int i = 0; i < processes; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(setsid() < 0);
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			failed++;
+	}
+	printf("{\"failed\":%d,\"paced\":%s}", failed,
+	       now_ms() - begun >= threads + 2 * processes - 1000 - 1
+		   ? "true"
+		   : "false");
+}
+
 const struct attack held_attacks[] = {{"tables_of_small", tables_of_small},
 				      {"proc_buffers", proc_buffers},
 				      {"looks_held_up", looks_held_up},
 				      {"names_held_up", names_held_up},
+				      {"births", births},
 				      {NULL, NULL}};

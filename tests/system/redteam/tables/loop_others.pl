@@ -70,6 +70,7 @@ sub lock_of {
     programs(61, 'fork bombs', 'forks'),
     programs('61b', 'chains of vforks', 'vforks'),
     programs('61c', 'thread bombs', 'threads'),
+    programs('61d', 'threads, processes and sessions that end at once', 'births', 4),
     programs(62, 'output without end', 'shout'),
     programs('62b', 'errors a byte at a time', 'mutter'),
     programs(63, 'programs that take all memory', 'memory'),

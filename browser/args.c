@@ -18,8 +18,8 @@
 #include "proto/json/json_pack.h"
 #include "ipc/host_pattern.h"
 
-static int wrong(struct call *c, const char *name, const char *keyword,
-		 const char *expected)
+static int refuse_arg(struct call *c, const char *name, const char *keyword,
+		      const char *expected)
 {
 	char *pointer = xasprintf("/%s", name);
 	struct json_object *details = json_pack(
@@ -31,7 +31,7 @@ static int wrong(struct call *c, const char *name, const char *keyword,
 			  expected);
 }
 
-static int unknown(struct call *c, const char *name)
+static int refuse_unknown_arg(struct call *c, const char *name)
 {
 	struct suggest suggest;
 	char *expected;
@@ -43,7 +43,7 @@ static int unknown(struct call *c, const char *name)
 	expected = suggest.best == NULL
 		       ? xstrdup("an argument that it knows")
 		       : xasprintf("%s, perhaps", suggest.best);
-	rc = wrong(c, name, "additionalProperties", expected);
+	rc = refuse_arg(c, name, "additionalProperties", expected);
 	free(expected);
 	return rc;
 }
@@ -58,10 +58,10 @@ static int check_string(struct call *c, const struct browser_proto_arg *a,
 		 "a string of %" PRId64 " to %" PRId64 " bytes without a NUL",
 		 a->min, a->max);
 	if (!json_object_is_type(v, json_type_string))
-		return wrong(c, a->name, "type", expected);
+		return refuse_arg(c, a->name, "type", expected);
 	if (n < (size_t)a->min || n > (size_t)a->max ||
 	    strlen(json_object_get_string(v)) != n)
-		return wrong(c, a->name, "maxLength", expected);
+		return refuse_arg(c, a->name, "maxLength", expected);
 	return 0;
 }
 
@@ -77,9 +77,10 @@ static int check_integer(struct call *c, const struct browser_proto_arg *a,
 	    json_object_get_double(v) == (double)n)
 		; /* a double such as 5.0 is an integer, too */
 	else if (!json_object_is_type(v, json_type_int))
-		return wrong(c, a->name, "type", expected);
-	return n < a->min || n > a->max ? wrong(c, a->name, "range", expected)
-					: 0;
+		return refuse_arg(c, a->name, "type", expected);
+	return n < a->min || n > a->max
+		   ? refuse_arg(c, a->name, "range", expected)
+		   : 0;
 }
 
 /* Is S a word of LIST? */
@@ -103,17 +104,17 @@ static int check_choice(struct call *c, const struct browser_proto_arg *a,
 	return json_object_is_type(v, json_type_string) &&
 		       listed(a->values, json_object_get_string(v))
 		   ? 0
-		   : wrong(c, a->name, "enum", expected);
+		   : refuse_arg(c, a->name, "enum", expected);
 }
 
-static int check_id(struct call *c, const struct browser_proto_arg *a,
-		    struct json_object *v)
+static int check_id_arg(struct call *c, const struct browser_proto_arg *a,
+			struct json_object *v)
 {
 	const bool tab = a->type == BROWSER_PROTO_TAB_ID;
 	const char *s = json_object_get_string(v);
 
 	if (!json_object_is_type(v, json_type_string))
-		return wrong(c, a->name, "type", "a string");
+		return refuse_arg(c, a->name, "type", "a string");
 	if (id_ok(s, tab ? BROWSER_PROTO_TAB : BROWSER_PROTO_SESSION))
 		return 0;
 	return call_fault(c, "SESSION_NOT_FOUND", NULL,
@@ -121,8 +122,8 @@ static int check_id(struct call *c, const struct browser_proto_arg *a,
 			  tab ? "tab" : "session");
 }
 
-static int check(struct call *c, const struct browser_proto_arg *a,
-		 struct json_object *v)
+static int check_arg(struct call *c, const struct browser_proto_arg *a,
+		     struct json_object *v)
 {
 	switch (a->type) {
 	case BROWSER_PROTO_STRING:
@@ -132,12 +133,12 @@ static int check(struct call *c, const struct browser_proto_arg *a,
 	case BROWSER_PROTO_BOOLEAN:
 		return json_object_is_type(v, json_type_boolean)
 			   ? 0
-			   : wrong(c, a->name, "type", "true or false");
+			   : refuse_arg(c, a->name, "type", "true or false");
 	case BROWSER_PROTO_CHOICE:
 		return check_choice(c, a, v);
 	case BROWSER_PROTO_SESSION_ID:
 	case BROWSER_PROTO_TAB_ID:
-		return check_id(c, a, v);
+		return check_id_arg(c, a, v);
 	}
 	return -1;
 }
@@ -149,13 +150,13 @@ static int check_all(struct call *c)
 	json_object_object_foreach(c->args, name, value) {
 		a = browser_proto_arg(c->action, name, strlen(name));
 		if (a == NULL)
-			return unknown(c, name);
-		if (check(c, a, value) < 0)
+			return refuse_unknown_arg(c, name);
+		if (check_arg(c, a, value) < 0)
 			return -1;
 	}
 	for (a = c->action->args; a->name != NULL; a++)
 		if (a->required && json_member(c->args, a->name) == NULL)
-			return wrong(c, a->name, "required", "given");
+			return refuse_arg(c, a->name, "required", "given");
 	return 0;
 }
 

@@ -57,7 +57,7 @@ struct chromium {
 /* ---- start and stop ---- */
 
 /* Stop Chromium. Not to be called from an event or answer of its connection. */
-static void stop(struct chromium *ch)
+static void stop_chromium(struct chromium *ch)
 {
 	ch->state = OFF;
 	chromium_process_stop(ch->process);
@@ -91,7 +91,7 @@ static void on_death(struct chromium *ch, const char *how)
 			   "%s does not start: %s; its own sandbox needs user "
 			   "namespaces",
 			   ch->path, how);
-	stop(ch);
+	stop_chromium(ch);
 }
 
 static void on_cdp_end(void *arg)
@@ -235,7 +235,7 @@ static void on_failed(void *arg, const char *errmsg)
 
 	log_warn("chromium", "err=\"%s\"", errmsg);
 	errmsg_set(ch->errmsg, sizeof(ch->errmsg), "%s", errmsg);
-	stop(ch);
+	stop_chromium(ch);
 }
 
 static void on_ended(void *arg, int status)
@@ -260,7 +260,7 @@ static void on_lost(void *arg)
 	event_base_loopbreak(ch->b->base);
 }
 
-static int start(struct chromium *ch)
+static int start_chromium(struct chromium *ch)
 {
 	const struct timeval start_timeout = {.tv_sec = START_MS / 1000};
 	int rc = chromium_process_start(ch->process);
@@ -276,7 +276,7 @@ static int start(struct chromium *ch)
 	return 0;
 }
 
-static int unavailable(struct call *c, struct chromium *ch)
+static int refuse_unavailable(struct call *c, struct chromium *ch)
 {
 	return call_fault(c, "BROWSER_UNAVAILABLE", NULL, "%s", ch->errmsg);
 }
@@ -292,14 +292,14 @@ int chromium_ready(struct call *c)
 	while (ch->state != UP) {
 		if (ch->state == OFF) {
 			if (ch->path == NULL || tried == ch->starts + 1)
-				return unavailable(c, ch);
+				return refuse_unavailable(c, ch);
 			if (ch->not_before > clock_mono_ms()) {
 				if (call_wait(c, ch->not_before) < 0)
 					return -1;
 				continue;
 			}
-			if (start(ch) < 0)
-				return unavailable(c, ch);
+			if (start_chromium(ch) < 0)
+				return refuse_unavailable(c, ch);
 			/* a single attempt for each call */
 			tried = ch->starts + 1;
 		}
@@ -335,7 +335,7 @@ void chromium_sweep(struct chromium *ch)
 	else if (ch->state == UP &&
 		 now - ch->idle_since >= ch->b->limits.idle_ms) {
 		log_info("chromium", "stopped=\"idle\"");
-		stop(ch);
+		stop_chromium(ch);
 	}
 }
 
@@ -411,7 +411,7 @@ void chromium_view(const struct chromium *ch, struct json_object *o)
 void chromium_free(struct chromium *ch)
 {
 	if (ch->state != OFF)
-		stop(ch);
+		stop_chromium(ch);
 	chromium_process_free(ch->process);
 	free(ch->version);
 	free(ch);

@@ -26,7 +26,7 @@ struct fiber {
 
 static struct fiber *running;
 
-static void enter(void)
+static void enter_fiber(void)
 {
 	struct fiber *f = running;
 
@@ -51,7 +51,7 @@ struct fiber *fiber_new(void (*fn)(void *arg), void *arg)
 	getcontext(&f->here);
 	f->here.uc_stack.ss_sp = f->stack + page;
 	f->here.uc_stack.ss_size = FIBER_STACK;
-	makecontext(&f->here, enter, 0);
+	makecontext(&f->here, enter_fiber, 0);
 	return f;
 }
 

@@ -188,7 +188,7 @@ static int take_flag(int opt)
 	}
 }
 
-static bool become(unsigned id)
+static bool become_user(unsigned id)
 {
 	return setresgid(id, id, id) == 0 && setresuid(id, id, id) == 0;
 }
@@ -206,9 +206,9 @@ static int give_up_root(void)
 	if (setgroups(0, NULL) != 0)
 		return -errno;
 	if (own_uid != 0)
-		return become((unsigned)own_uid) ? 0 : -errno;
+		return become_user((unsigned)own_uid) ? 0 : -errno;
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
-		if (become(ids[i]))
+		if (become_user(ids[i]))
 			return 0;
 	return -errno;
 }
@@ -279,7 +279,7 @@ static void await_helpers(void)
 			;
 }
 
-static void prepare(void)
+static void prepare_process(void)
 {
 	static const int signals[] = {SIGTERM, SIGINT};
 	struct event *event;
@@ -330,7 +330,7 @@ static void end_calls(void)
 	}
 }
 
-static void run(void)
+static void run_broker(void)
 {
 	broker.rpc = rpc_server_new(&broker, BROWSER_PROTO_FD);
 	event_base_dispatch(broker.base);
@@ -386,9 +386,9 @@ int main(int argc, char **argv)
 		log_error("main", "err=\"forking: %s\"", strerror(-rc));
 		return EX_OSERR;
 	}
-	prepare();
+	prepare_process();
 	if (confine() < 0)
 		return EX_UNAVAILABLE;
-	run();
+	run_broker();
 	return EXIT_SUCCESS;
 }

@@ -74,8 +74,8 @@ static bool has_share(const struct browser *b, unsigned mine, unsigned all,
 	       (b->alone ? (int64_t)most - theirs : fair_share(most, theirs));
 }
 
-static int refuse(struct call *c, enum quota_kind kind, unsigned mine,
-		  unsigned most)
+static int refuse_over_quota(struct call *c, enum quota_kind kind,
+			     unsigned mine, unsigned most)
 {
 	char *who = kinds[kind].who == NULL
 			? xstrdup("nobody: it is fixed")
@@ -118,7 +118,9 @@ int quota_claim(struct call *c, enum quota_kind kind)
 	default: /* a session has only its own requestor */
 		mine = c->session->n_tabs;
 		most = l->tabs_per_session;
-		return mine < most ? 0 : refuse(c, kind, mine, most);
+		return mine < most ? 0 : refuse_over_quota(c, kind, mine, most);
 	}
-	return has_share(b, mine, all, most) ? refuse(c, kind, mine, most) : 0;
+	return has_share(b, mine, all, most)
+		   ? refuse_over_quota(c, kind, mine, most)
+		   : 0;
 }

@@ -42,7 +42,8 @@ struct rpc_server {
 
 /* ---- requests, without a fiber ---- */
 
-static struct json_object *cancel(struct browser *b, struct json_object *body)
+static struct json_object *cancel_call(struct browser *b,
+				       struct json_object *body)
 {
 	int64_t seq = json_member_int(body, "seq");
 	struct call *c;
@@ -135,7 +136,7 @@ static const struct {
 	struct json_object *(*answer)(struct browser *b,
 				      struct json_object *body);
 } requests[] = {
-    {"cancel", cancel},
+    {"cancel", cancel_call},
     {"run_ended", run_ended},
     {"requestor_gone", requestor_gone},
     {"sessions", list},
@@ -169,7 +170,7 @@ static void quit(struct rpc_server *w, const char *errmsg)
 
 /* ---- in ---- */
 
-static const char *take(struct rpc_server *w, size_t len)
+static const char *take_frames(struct rpc_server *w, size_t len)
 {
 	struct json_object *body;
 	const char *errmsg;
@@ -193,7 +194,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		n = chan_recv_now(fd, w->frame);
 		if (n <= 0)
 			break;
-		errmsg = take(w, (size_t)n);
+		errmsg = take_frames(w, (size_t)n);
 	}
 	if (errmsg != NULL)
 		quit(w, errmsg);
@@ -224,7 +225,7 @@ static size_t frame(struct rpc_server *w, struct answer *a, size_t *carried)
 	return msg_put(w->frame, &m);
 }
 
-static void flush(struct rpc_server *w)
+static void flush_answers(struct rpc_server *w)
 {
 	struct answer *a;
 	size_t len, carried;
@@ -252,7 +253,7 @@ static void flush(struct rpc_server *w)
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	flush(arg);
+	flush_answers(arg);
 }
 
 void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
@@ -282,7 +283,7 @@ void rpc_server_reply(struct rpc_server *w, uint32_t seq, bool ok,
 	a->ok = ok;
 	json_object_put(body);
 	TAILQ_INSERT_TAIL(&w->answers, a, link);
-	flush(w);
+	flush_answers(w);
 }
 
 struct rpc_server *rpc_server_new(struct browser *b, int fd)

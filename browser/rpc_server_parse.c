@@ -10,7 +10,7 @@
 
 #include "proto/json/json_pack.h"
 
-static const char *begin(struct rpc_server_parse *p, const struct msg *m)
+static const char *begin_call(struct rpc_server_parse *p, const struct msg *m)
 {
 	if (p->under_way)
 		return "a CALL within another one's body";
@@ -25,7 +25,8 @@ static const char *begin(struct rpc_server_parse *p, const struct msg *m)
 	return NULL;
 }
 
-static const char *go_on(struct rpc_server_parse *p, const struct msg *m)
+static const char *continue_call(struct rpc_server_parse *p,
+				 const struct msg *m)
 {
 	if (!p->under_way)
 		return "a CHUNK of nothing";
@@ -35,13 +36,14 @@ static const char *go_on(struct rpc_server_parse *p, const struct msg *m)
 	return NULL;
 }
 
-static const char *take(struct rpc_server_parse *p, const struct msg *m)
+static const char *take_call_part(struct rpc_server_parse *p,
+				  const struct msg *m)
 {
 	switch (m->type) {
 	case MSG_CALL:
-		return begin(p, m);
+		return begin_call(p, m);
 	case MSG_CHUNK:
-		return go_on(p, m);
+		return continue_call(p, m);
 	default:
 		return "a message that is none of its";
 	}
@@ -55,7 +57,7 @@ int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
 	*body = NULL;
 	if (msg_get(&m, frame, len, errmsg) < 0)
 		return -EPROTO;
-	*errmsg = take(p, &m);
+	*errmsg = take_call_part(p, &m);
 	if (*errmsg != NULL)
 		return -EPROTO;
 	if (buf_len(&p->body) < p->total)

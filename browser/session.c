@@ -63,10 +63,10 @@ void session_close(struct session *s, const char *code, const char *errmsg,
 	session_free(s);
 }
 
-static unsigned close_all(struct browser *b,
-			  bool (*match)(const struct session *s,
-					const char *word),
-			  const char *word, const char *errmsg)
+static unsigned close_sessions(struct browser *b,
+			       bool (*match)(const struct session *s,
+					     const char *word),
+			       const char *word, const char *errmsg)
 {
 	struct session *s, *next;
 	unsigned n = 0;
@@ -93,12 +93,13 @@ static bool is_requestors(const struct session *s, const char *requestor)
 
 unsigned sessions_run_ended(struct browser *b, const char *run)
 {
-	return close_all(b, ends_with_run, run, "its run ended");
+	return close_sessions(b, ends_with_run, run, "its run ended");
 }
 
 unsigned sessions_requestor_gone(struct browser *b, const char *requestor)
 {
-	return close_all(b, is_requestors, requestor, "its requestor is gone");
+	return close_sessions(b, is_requestors, requestor,
+			      "its requestor is gone");
 }
 
 void sessions_lost(struct browser *b)
@@ -132,7 +133,7 @@ static bool expired(const struct session *s, const char *word)
 
 void sessions_sweep(struct browser *b)
 {
-	close_all(b, expired, NULL, "its time is over");
+	close_sessions(b, expired, NULL, "its time is over");
 }
 
 /* ---- the beginning ---- */

@@ -30,7 +30,8 @@ struct reached {
 
 /* ---- joined runs ---- */
 
-static struct joined_run *find(const struct session *s, const char *run)
+static struct joined_run *find_joined_run(const struct session *s,
+					  const char *run)
 {
 	struct joined_run *g;
 
@@ -40,7 +41,7 @@ static struct joined_run *find(const struct session *s, const char *run)
 	return NULL;
 }
 
-static void leave(struct joined_run *g)
+static void leave_session(struct joined_run *g)
 {
 	LIST_REMOVE(g, link);
 	host_grants_unref(g->hosts);
@@ -51,7 +52,7 @@ static void leave(struct joined_run *g)
 /*
  * Forget a run that is over, unless a tab still shows a page it navigated to.
  */
-static void look(const struct session *s, struct joined_run *g)
+static void check_reached(const struct session *s, struct joined_run *g)
 {
 	const struct tab *t;
 
@@ -60,7 +61,7 @@ static void look(const struct session *s, struct joined_run *g)
 	TAILQ_FOREACH(t, &s->tabs, link)
 		if (t->led_by != NULL && strcmp(t->led_by, g->run) == 0)
 			return;
-	leave(g);
+	leave_session(g);
 }
 
 static void look_at_all(const struct session *s)
@@ -69,7 +70,7 @@ static void look_at_all(const struct session *s)
 
 	for (g = LIST_FIRST(&s->joined_runs); g != NULL; g = next) {
 		next = LIST_NEXT(g, link);
-		look(s, g);
+		check_reached(s, g);
 	}
 }
 
@@ -87,7 +88,7 @@ void session_access_enter(struct session *s, const struct call *c)
 		return;
 	hosts = &s->hosts;
 	if (!made(s, c)) {
-		g = find(s, c->of_run);
+		g = find_joined_run(s, c->of_run);
 		if (g == NULL) {
 			g = xcalloc(1, sizeof(*g));
 			g->run = xstrdup(c->of_run);
@@ -126,11 +127,11 @@ void session_access_run_ended(struct browser *b, const char *run)
 	struct joined_run *g;
 
 	TAILQ_FOREACH(s, &b->sessions, link) {
-		g = find(s, run);
+		g = find_joined_run(s, run);
 		if (g == NULL)
 			continue;
 		g->over = true;
-		look(s, g);
+		check_reached(s, g);
 	}
 }
 
@@ -147,7 +148,7 @@ static struct reached *reached(const struct session *s, const char *host,
 	return NULL;
 }
 
-static void forget(struct session *s, struct reached *r)
+static void forget_reached(struct session *s, struct reached *r)
 {
 	TAILQ_REMOVE(&s->reached, r, link);
 	s->n_reached--;
@@ -155,7 +156,7 @@ static void forget(struct session *s, struct reached *r)
 	free(r);
 }
 
-static void note(struct session *s, const char *host, unsigned port)
+static void note_reached(struct session *s, const char *host, unsigned port)
 {
 	struct reached *r = reached(s, host, port);
 
@@ -165,7 +166,7 @@ static void note(struct session *s, const char *host, unsigned port)
 		return;
 	}
 	if (s->n_reached == SESSION_REACHED_MAX)
-		forget(s, TAILQ_LAST(&s->reached, reached_list));
+		forget_reached(s, TAILQ_LAST(&s->reached, reached_list));
 	r = xcalloc(1, sizeof(*r));
 	r->host = xstrdup(host);
 	r->port = port;
@@ -176,7 +177,7 @@ static void note(struct session *s, const char *host, unsigned port)
 void session_access_sent(const struct call *c, const char *host, unsigned port)
 {
 	if (c->of_run == NULL)
-		note(c->session, host, port);
+		note_reached(c->session, host, port);
 }
 
 /* ---- the decision ---- */
@@ -203,7 +204,7 @@ const char *session_access_reach(struct session *s, const char *host,
 		return errmsg;
 	if (LIST_EMPTY(&s->joined_runs)) {
 		if (address != NULL)
-			note(s, host, port);
+			note_reached(s, host, port);
 		return NULL;
 	}
 	LIST_FOREACH(g, &s->joined_runs, link)
@@ -219,11 +220,11 @@ void session_access_fini(struct session *s)
 
 	for (g = LIST_FIRST(&s->joined_runs); g != NULL; g = after) {
 		after = LIST_NEXT(g, link);
-		leave(g);
+		leave_session(g);
 	}
 	for (r = TAILQ_FIRST(&s->reached); r != NULL; r = older) {
 		older = TAILQ_NEXT(r, link);
-		forget(s, r);
+		forget_reached(s, r);
 	}
 	host_grants_unref(s->hosts);
 	s->hosts = NULL;

@@ -16,7 +16,7 @@
 
 #define ID_BYTES_MAX 256 /* bytes of an id stored from Chromium */
 
-static void set(char **to, const char *value)
+static void set_text(char **to, const char *value)
 {
 	free(*to);
 	*to = xstrdup_opt(value);
@@ -47,9 +47,9 @@ static void on_request(struct tab *t, const char *attached,
 		return;
 	if (frame != NULL && strcmp(frame, t->target) == 0 &&
 	    strcmp(id, loader) == 0) {
-		set(&t->asked_loader, loader);
-		set(&t->asked_url,
-		    json_member_str(json_member(p, "request"), "url"));
+		set_text(&t->asked_loader, loader);
+		set_text(&t->asked_url,
+			 json_member_str(json_member(p, "request"), "url"));
 		t->status = 0;
 	}
 	/* requests that may stay open as long as the page wants */
@@ -100,8 +100,8 @@ static void on_navigated(struct tab *t, const char *attached,
 		return;
 	t->commits++;
 	t->hung = false;
-	set(&t->loader, loader);
-	set(&t->url, url);
+	set_text(&t->loader, loader);
+	set_text(&t->url, url);
 	tab_requests_keep(t, loader);
 	calls_wake(t->session->b, NULL, t);
 }
@@ -116,7 +116,7 @@ static void on_lifecycle(struct tab *t, const char *attached,
 	if (frame == NULL || name == NULL || strcmp(frame, t->target) != 0 ||
 	    strcmp(name, "DOMContentLoaded") != 0)
 		return;
-	set(&t->loaded, json_member_str(p, "loaderId"));
+	set_text(&t->loaded, json_member_str(p, "loaderId"));
 	calls_wake(t->session->b, NULL, t);
 }
 
@@ -215,9 +215,9 @@ static void on_changed(struct browser *b, struct json_object *p)
 	if (t == NULL)
 		return;
 	if (json_member_str(info, "url") != NULL)
-		set(&t->url, json_member_str(info, "url"));
+		set_text(&t->url, json_member_str(info, "url"));
 	if (json_member_str(info, "title") != NULL)
-		set(&t->title, json_member_str(info, "title"));
+		set_text(&t->title, json_member_str(info, "title"));
 	calls_wake(t->session->b, NULL, t);
 }
 

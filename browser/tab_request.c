@@ -24,7 +24,7 @@ struct request {
 	UT_hash_handle hh;
 };
 
-static void end(struct tab *t, struct request *r)
+static void end_request(struct tab *t, struct request *r)
 {
 	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): HASH_DEL() unlinks */
 	HASH_DEL(t->requests, r);
@@ -64,7 +64,7 @@ void tab_request_end(struct tab *t, const char *id)
 
 	HASH_FIND_STR(t->requests, id, r);
 	if (r != NULL)
-		end(t, r);
+		end_request(t, r);
 }
 
 void tab_requests_keep(struct tab *t, const char *loader)
@@ -74,5 +74,5 @@ void tab_requests_keep(struct tab *t, const char *loader)
 	HASH_ITER(hh, t->requests, r, next)
 		if (loader == NULL || r->loader == NULL ||
 		    strcmp(r->loader, loader) != 0)
-			end(t, r);
+			end_request(t, r);
 }

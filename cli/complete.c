@@ -213,8 +213,8 @@ static const struct opt *find_opt(const struct command *cmd, const char *word)
 	return NULL;
 }
 
-static void note(struct complete_words *w, const struct opt *o,
-		 const char *value)
+static void note_option(struct complete_words *w, const struct opt *o,
+			const char *value)
 {
 	if (strcmp(o->name, "socket") == 0)
 		w->seen.socket = value;
@@ -233,8 +233,9 @@ struct line {
 	int operands;
 };
 
-static void read_line(struct complete_words *w, const struct command *cmd,
-		      int words, struct line *l)
+static void parse_command_line(struct complete_words *w,
+			       const struct command *cmd, int words,
+			       struct line *l)
 {
 	for (int i = words; i < w->n; i++) {
 		const char *word = w->word[i], *at = strchr(word, '=');
@@ -242,12 +243,12 @@ static void read_line(struct complete_words *w, const struct command *cmd,
 		bool takes = o != NULL && o->kind != OPT_FLAG;
 
 		if (l->open != NULL) {
-			note(w, l->open, word);
+			note_option(w, l->open, word);
 			l->open = NULL;
 		} else if (takes && at == NULL) {
 			l->open = o;
 		} else if (takes) {
-			note(w, o, at + 1);
+			note_option(w, o, at + 1);
 		} else if (word[0] != '-') {
 			l->operands++;
 			l->before = word;
@@ -282,7 +283,7 @@ static void offer_next(struct complete_words *w, const struct command *cmd,
 {
 	struct line l = {.before = ""};
 
-	read_line(w, cmd, words, &l);
+	parse_command_line(w, cmd, words, &l);
 	if (l.open == NULL)
 		l.open = open_within(w, cmd);
 	if (l.open != NULL)

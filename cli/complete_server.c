@@ -24,8 +24,8 @@
  * Return the answer of C (NULL: none) within MS, the caller's; NULL: no good
  * answer. Takes ARGS and closes C.
  */
-static struct json_object *ask(struct client *c, const char *tool,
-			       struct json_object *args, int ms)
+static struct json_object *call_server(struct client *c, const char *tool,
+				       struct json_object *args, int ms)
 {
 	struct tool_result a = {0};
 	struct json_object *v = NULL;
@@ -76,27 +76,28 @@ static struct json_object *ask_server(const struct complete_words *w,
 				      const char *tool,
 				      struct json_object *args)
 {
-	return ask(server_of(w), tool, args, COMPLETE_PATIENCE_S * 1000);
+	return call_server(server_of(w), tool, args,
+			   COMPLETE_PATIENCE_S * 1000);
 }
 
 static struct json_object *ask_daemon(const struct complete_words *w,
 				      const char *tool,
 				      struct json_object *args)
 {
-	return ask(daemon_of(w), tool, args, SERVER_MS);
+	return call_server(daemon_of(w), tool, args, SERVER_MS);
 }
 
 /* Return the view of a run that the user names by GIVEN; NULL: no such run. */
-static struct json_object *view_of(const struct complete_words *w,
-				   const char *given)
+static struct json_object *run_view(const struct complete_words *w,
+				    const char *given)
 {
 	struct client *c = server_of(w);
 	struct json_object *view = NULL;
 	char *id = NULL;
 
 	if (c != NULL && run_id_find(&w->seen, c, given, &id) == 0)
-		view = ask(c, "get_task_run", json_pack("runId:s", id),
-			   COMPLETE_PATIENCE_S * 1000);
+		view = call_server(c, "get_task_run", json_pack("runId:s", id),
+				   COMPLETE_PATIENCE_S * 1000);
 	else
 		client_close(c);
 	free(id);
@@ -180,7 +181,7 @@ static bool is_more_than_name(const char *name)
 
 void complete_artifacts(const struct complete_words *w, const char *run)
 {
-	struct json_object *v = view_of(w, run);
+	struct json_object *v = run_view(w, run);
 
 	json_each(one, json_member(v, "artifacts")) {
 		const char *name = json_member_str(one, "name");
@@ -234,9 +235,9 @@ void complete_inputs(const struct complete_words *w, const char *template)
 	    ask_daemon(w, tool, json_pack("templateId:s", id));
 
 	if (v == NULL)
-		v = ask(client_open(&w->seen), tool,
-			json_pack("templateId:s", id),
-			COMPLETE_PATIENCE_S * 1000);
+		v = call_server(client_open(&w->seen), tool,
+				json_pack("templateId:s", id),
+				COMPLETE_PATIENCE_S * 1000);
 	json_each(t, json_member(v, "templates"))
 		offer_keys(w, json_member(json_member(t, "inputsSchema"),
 					  "properties"));
@@ -246,7 +247,7 @@ void complete_inputs(const struct complete_words *w, const char *template)
 
 void complete_inputs_of_run(const struct complete_words *w, const char *run)
 {
-	struct json_object *v = view_of(w, run);
+	struct json_object *v = run_view(w, run);
 
 	if (json_member_str(v, "templateId") != NULL)
 		complete_inputs(w, json_member_str(v, "templateId"));

@@ -54,7 +54,7 @@ static const struct command *const commands[] = {
     &cmd_complete,
 };
 
-static int wrong(const char *errmsg, const struct command *cmd)
+static int usage_error(const char *errmsg, const struct command *cmd)
 {
 	message_print("%s", errmsg);
 	if (cmd != NULL)
@@ -113,7 +113,7 @@ static int no_command(const struct cli *cli, int argc, char **argv)
 	else
 		snprintf(errmsg, sizeof(errmsg),
 			 "there is no command \"%.64s\"", word);
-	return wrong(errmsg, NULL);
+	return usage_error(errmsg, NULL);
 }
 
 /*
@@ -176,8 +176,8 @@ static int with_client(const struct cli *cli, const struct command *cmd, int n,
 	return rc;
 }
 
-static int call(const struct cli *cli, const struct command *cmd,
-		const struct opt_list *operands)
+static int call_command(const struct cli *cli, const struct command *cmd,
+			const struct opt_list *operands)
 {
 	int n = (int)operands->n;
 
@@ -226,7 +226,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 	char errmsg[256];
 
 	if (lead == argc)
-		return wrong("say what to do: paddock COMMAND", NULL);
+		return usage_error("say what to do: paddock COMMAND", NULL);
 	cmd = command_find(cli, argc - lead, words + lead, &skip);
 	if (cmd == NULL)
 		return no_command(cli, argc - lead, argv + lead);
@@ -237,7 +237,8 @@ static int dispatch(struct cli *cli, int argc, char **argv)
 		       2, &operands, argc - skip, words + skip, errmsg,
 		       sizeof(errmsg));
 	server_flags_set(cli);
-	rc = rc < 0 ? wrong(errmsg, cmd) : call(cli, cmd, &operands);
+	rc = rc < 0 ? usage_error(errmsg, cmd)
+		    : call_command(cli, cmd, &operands);
 	opt_list_free(&operands);
 	opt_list_free(&cli->templates);
 	return rc;

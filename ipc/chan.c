@@ -71,7 +71,7 @@ static bool passing(int err)
 	return err == EINTR || err == ECONNRESET;
 }
 
-static ssize_t receive(int fd, void *buf, size_t len, int flags)
+static ssize_t receive_frame(int fd, void *buf, size_t len, int flags)
 {
 	ssize_t n;
 
@@ -90,13 +90,14 @@ static ssize_t end_or_empty(int fd)
 {
 	char byte;
 
-	return receive(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0 ? 0
-								   : -EMSGSIZE;
+	return receive_frame(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
+		   ? 0
+		   : -EMSGSIZE;
 }
 
 static ssize_t recv_frame(int fd, void *buf, int flags)
 {
-	ssize_t n = receive(fd, buf, CHAN_FRAME_MAX, flags);
+	ssize_t n = receive_frame(fd, buf, CHAN_FRAME_MAX, flags);
 
 	if (n == 0)
 		return end_or_empty(fd);

@@ -18,7 +18,7 @@
 #define LABEL_MAX 63
 
 /* Read 1 to MAX in decimal, exactly N bytes; 0: another text. */
-static unsigned number(const char *p, size_t n, unsigned max)
+static unsigned parse_octet(const char *p, size_t n, unsigned max)
 {
 	unsigned v = 0;
 
@@ -43,7 +43,7 @@ bool host_is_numeric(const char *host)
 	return *last != '\0' && strspn(last, "0123456789") == strlen(last);
 }
 
-static bool is_name(const char *s)
+static bool is_host_name(const char *s)
 {
 	size_t label = 0;
 
@@ -72,7 +72,7 @@ static int take_name(struct host_pattern *p, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++)
 		p->name[i] = (char)tolower((unsigned char)s[i]);
 	p->name[n] = '\0';
-	return strlen(p->name) == n && is_name(p->name) &&
+	return strlen(p->name) == n && is_host_name(p->name) &&
 		       !host_is_numeric(p->name)
 		   ? 0
 		   : -EINVAL;
@@ -102,7 +102,7 @@ static int take_net(struct host_pattern *p, sa_family_t family, const char *s,
 		return -EINVAL;
 	p->kind = HOST_NET;
 	p->family = family;
-	p->bits = bits == NULL ? all : number(bits, bits_n, all);
+	p->bits = bits == NULL ? all : parse_octet(bits, bits_n, all);
 	return p->bits > 0 && is_clean(p, all) ? 0 : -EINVAL;
 }
 
@@ -113,7 +113,7 @@ static int take_port(struct host_pattern *p, const char *from, const char **end)
 
 	if (colon == NULL)
 		return 0;
-	p->port = number(colon + 1, (size_t)(*end - colon - 1), 65535);
+	p->port = parse_octet(colon + 1, (size_t)(*end - colon - 1), 65535);
 	*end = colon;
 	return p->port > 0 ? 0 : -EINVAL;
 }

@@ -58,7 +58,7 @@ int fds_shim(int run_fd, int *hold_fd)
 	return fds_close_from(at + 1);
 }
 
-static bool is_null(int fd)
+static bool is_dev_null(int fd)
 {
 	struct stat st;
 
@@ -71,7 +71,7 @@ bool fds_are_closed(void)
 	struct stat st;
 
 	for (int fd = 0; fd < SANDBOX_RUN_FD; fd++)
-		if (!is_null(fd))
+		if (!is_dev_null(fd))
 			return false;
 	if (fstat(SANDBOX_RUN_FD, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return false;

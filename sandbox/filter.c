@@ -226,7 +226,7 @@ static const struct {
 				 &filter_address_options}},
 };
 
-static int add_all(scmp_filter_ctx ctx, enum filter_kind kind)
+static int add_rules(scmp_filter_ctx ctx, enum filter_kind kind)
 {
 	const struct filter_table *const *t = kinds[kind].tables;
 	int rc = kinds[kind].add != NULL ? kinds[kind].add(ctx) : 0;
@@ -252,7 +252,7 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 		rc = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE,
 				      kind == FILTER_CLONE ? SHORT : SEARCH);
 	if (rc == 0)
-		rc = add_all(ctx, kind);
+		rc = add_rules(ctx, kind);
 	if (rc == 0)
 		rc = export(ctx, prog);
 	if (rc == 0 && kinds[kind].refine != NULL)

@@ -169,7 +169,7 @@ struct line {
 	size_t size, len;
 };
 
-static void append(struct line *l, const char *a, const char *b)
+static void append_words(struct line *l, const char *a, const char *b)
 {
 	int n = snprintf(l->text + l->len, l->size - l->len, "%s%s", a, b);
 
@@ -189,21 +189,21 @@ void sandbox_explain(const struct sandbox *sb, uint32_t held, char *text,
 	for (size_t i = 0; i < SANDBOX_LAYERS; i++) {
 		if ((left & (1u << i)) == 0)
 			continue;
-		append(&l, l.len > 0 ? "; " : "", layers[i].name);
+		append_words(&l, l.len > 0 ? "; " : "", layers[i].name);
 		for (size_t j = i + 1; j < SANDBOX_LAYERS; j++) {
 			if ((left & (1u << j)) == 0 || !same_cause(sb, i, j))
 				continue;
 			left &= ~(1u << j);
-			append(&l, ", ", layers[j].name);
+			append_words(&l, ", ", layers[j].name);
 		}
-		append(&l, ": ",
-		       sb->err[i] != 0 ? errname(-sb->err[i])
-				       : "does not hold");
-		append(&l, " (", remedy_of(sb, i));
-		append(&l, ")", "");
+		append_words(&l, ": ",
+			     sb->err[i] != 0 ? errname(-sb->err[i])
+					     : "does not hold");
+		append_words(&l, " (", remedy_of(sb, i));
+		append_words(&l, ")", "");
 	}
 	if ((held & (1u << SANDBOX_LANDLOCK)) != 0 &&
 	    sb->landlock_abi < LANDLOCK_ABI_SCOPE)
-		append(&l, l.len > 0 ? "; " : "",
-		       "landlock: an old ABI (Linux 6.12 adds scopes)");
+		append_words(&l, l.len > 0 ? "; " : "",
+			     "landlock: an old ABI (Linux 6.12 adds scopes)");
 }

@@ -53,7 +53,7 @@ static void find_shared(int proc, int anon)
 		shared[3] = st.st_dev;
 }
 
-static bool is_shared(dev_t dev)
+static bool is_shared_device(dev_t dev)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		if (shared[i] != 0 && shared[i] == dev)
@@ -75,7 +75,7 @@ static bool is_shared_lock(char *line)
 		return false;
 	device = (unsigned int)strtoul(field, &end, 16);
 	return *end == ':' &&
-	       is_shared(
+	       is_shared_device(
 		   makedev(device, (unsigned int)strtoul(end + 1, NULL, 16)));
 }
 
@@ -163,7 +163,7 @@ static void look_at_process(struct look *l, const char *path, long pid)
 }
 
 /* Examine all descriptors, unless a failed look was a moment ago. */
-static enum shared_locks look(int proc)
+static enum shared_locks look_at_mounts(int proc)
 {
 	static int64_t refused_until_ms;
 	struct look l = {.proc = proc, .left = FILES_MOST};
@@ -191,15 +191,15 @@ enum shared_locks shared_locks_judge(int proc, long tid, int fd, int anon)
 	if (shared[0] == 0)
 		find_shared(proc, anon);
 	if (++unseen > UNSEEN_MOST)
-		seen = look(proc);
+		seen = look_at_mounts(proc);
 	if (seen != SHARED_LOCKS_NONE)
 		return seen;
 	if (unseen > UNSEEN_MOST)
 		unseen = 0;
 	snprintf(path, sizeof(path), "%ld/fd/%d", tid, fd);
 	if (fstatat(proc, path, &st, 0) == 0)
-		return is_shared(st.st_dev) ? SHARED_LOCKS_REFUSED
-					    : SHARED_LOCKS_NONE;
+		return is_shared_device(st.st_dev) ? SHARED_LOCKS_REFUSED
+						   : SHARED_LOCKS_NONE;
 	/* the kernel reports a descriptor that is not open */
 	return errno == ENOENT || errno == ESRCH ? SHARED_LOCKS_NONE
 						 : SHARED_LOCKS_REFUSED;

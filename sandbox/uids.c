@@ -17,7 +17,7 @@
 /*
  * The gid comes first: after a change of the uid the right to change the gid may be gone.
  */
-static int become(unsigned int id)
+static int become_uid(unsigned int id)
 {
 	if (setresgid(id, id, id) != 0 || setresuid(id, id, id) != 0)
 		return -errno;
@@ -28,7 +28,7 @@ int uids_zygote_mapped(const struct sandbox *sb)
 {
 	if (setgroups(0, NULL) != 0)
 		return -errno;
-	return become(sb->first_id + sb->slots);
+	return become_uid(sb->first_id + sb->slots);
 }
 
 int uids_zygote_direct(struct sandbox *sb)
@@ -39,7 +39,7 @@ int uids_zygote_direct(struct sandbox *sb)
 		return -ENOENT;
 	if (setgroups(0, NULL) != 0)
 		return -errno;
-	rc = become(sb->host_ids + sb->slots);
+	rc = become_uid(sb->host_ids + sb->slots);
 	if (rc != 0)
 		return rc;
 	sb->own_ids = true;
@@ -52,7 +52,7 @@ int uids_worker(const struct sandbox *sb, unsigned int slot)
 {
 	if (!sb->own_ids)
 		return 0;
-	return become(sb->first_id + slot);
+	return become_uid(sb->first_id + slot);
 }
 
 int pdeathsig_set(int fd)

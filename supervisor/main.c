@@ -109,7 +109,7 @@ struct view {
  * Does the configuration allow ARGV? If not, read the configuration again:
  * changes count from their first use on.
  */
-static bool may_start(void *arg, char *const argv[])
+static bool may_exec(void *arg, char *const argv[])
 {
 	struct view *v = arg;
 	struct config *fresh;
@@ -128,7 +128,7 @@ static bool may_start(void *arg, char *const argv[])
 static int before_start(const struct config *c, const struct flags *f)
 {
 	static struct view view;
-	const struct privsep_paths paths = {.may_start = may_start,
+	const struct privsep_paths paths = {.may_start = may_exec,
 					    .arg = &view,
 					    .worker = worker_path(),
 					    .browser = browser_path(),
@@ -229,7 +229,7 @@ static void close_transport(struct server *srv, struct transport *t)
 	srv->on_opened = NULL; /* the store may answer later */
 }
 
-static int serve(const struct config *config, struct flags *f)
+static int serve_config(const struct config *config, struct flags *f)
 {
 	struct server srv = {
 	    .context = {.others = !f->stdio, .passing = f->passing}};
@@ -319,7 +319,7 @@ static int try_cage(const struct config *c, const struct flags *f)
 }
 
 /* Run the checks. Takes CONFIG. */
-static int check(const struct config *config, const struct flags *f)
+static int check_config(const struct config *config, const struct flags *f)
 {
 	const struct start_check p = {.stdio = f->stdio,
 				      .templates_alone = f->templates_alone,
@@ -382,7 +382,7 @@ static void fill_standard_fds(void)
 }
 
 /* Return STATUS; or failure, if stdout could not be written. */
-static int shown(int status)
+static int shown_status(int status)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
@@ -413,7 +413,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN); /* the reader of stderr may have left */
 	status = flags_read(&f, argc, argv);
 	if (status >= 0)
-		return shown(status);
+		return shown_status(status);
 	config = flags_config(&f, errmsg, sizeof(errmsg));
 	if (config == NULL) {
 		log_plain("%s", errmsg);
@@ -422,21 +422,21 @@ int main(int argc, char **argv)
 	if (f.print) {
 		config_print(config, stdout);
 		config_free(config);
-		return shown(0);
+		return shown_status(0);
 	}
 	log_set_level((enum log_level)log_level_of(config->log_level));
 	pq_password_file(config->password_file);
 	if (f.import != NULL)
-		return shown(import_state(config, f.import));
+		return shown_status(import_state(config, f.import));
 	/* a check reports by log_plain() instead */
 	log_hold(f.check || config->log_file != NULL);
 	if (f.check)
-		return shown(check(config, &f));
+		return shown_status(check_config(config, &f));
 	status = start_check_user(config);
 	if (status == 0)
 		status = start_check_all(config, f.stdio);
 	if (status == 0)
-		return serve(config, &f);
+		return serve_config(config, &f);
 	config_free(config);
 	return status;
 }

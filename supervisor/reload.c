@@ -80,7 +80,7 @@ struct load {
 	int watch_fd; /* the old watch, then the new one; negative: no watch */
 };
 
-static void begin(struct reload *r);
+static void begin_reload(struct reload *r);
 static void load_changed(struct reload *r);
 
 static void add_asker(struct reload *r,
@@ -112,7 +112,7 @@ static void free_more(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Free C soon; a catalogue left by an earlier reload is freed at once. */
-static void let_go(struct reload *r, struct catalogue *c)
+static void free_catalogue(struct reload *r, struct catalogue *c)
 {
 	catalogue_free(r->old);
 	r->old = c;
@@ -170,7 +170,7 @@ static void open_logs(const struct config *c)
  * Renew all parts that depend on configuration and templates. SHOWN: programs'
  * view of the machine stays, as their zygote does.
  */
-static void apply(struct reload *r, bool changed, bool shown)
+static void apply_catalogue(struct reload *r, bool changed, bool shown)
 {
 	struct context *ctx = &r->server->context;
 
@@ -209,7 +209,7 @@ static void take_config(struct reload *r, struct config *config,
 	config_free(old);
 	log_set_level((enum log_level)log_level_of(config->log_level));
 	worker_groups_limit(config);
-	apply(r, changed, false);
+	apply_catalogue(r, changed, false);
 	r->ops.taken(r->arg);
 }
 
@@ -224,15 +224,15 @@ static void take_templates(struct reload *r, struct catalogue *catalogue)
 	reload_report_templates(r->report, ctx->catalogue, catalogue, NULL);
 	shown =
 	    r->by_watch && !changed && same_folders(ctx->catalogue, catalogue);
-	let_go(r, ctx->catalogue);
+	free_catalogue(r, ctx->catalogue);
 	ctx->catalogue = catalogue;
 	loop_guard_allow("a reload, which the operator asks for");
-	apply(r, changed, shown);
+	apply_catalogue(r, changed, shown);
 	loop_guard_forbid();
 }
 
 /* Tell the callers of the finished reload; REPORT NULL: all callers. */
-static void tell(struct reload *r, struct json_object *report)
+static void tell_report(struct reload *r, struct json_object *report)
 {
 	struct asker *all = r->askers;
 	size_t n = r->n_askers;
@@ -248,7 +248,7 @@ static void tell(struct reload *r, struct json_object *report)
 	free(all);
 }
 
-static void end(struct reload *r, const char *errmsg)
+static void end_reload(struct reload *r, const char *errmsg)
 {
 	struct catalogue *catalogue = r->server->context.catalogue;
 	struct json_object *report = r->report;
@@ -262,22 +262,22 @@ static void end(struct reload *r, const char *errmsg)
 	r->report = NULL;
 	if (again != AGAIN_ALL) /* the next reload calls done() */
 		r->ops.done(r->arg, errmsg);
-	tell(r, report);
+	tell_report(r, report);
 	json_object_put(report);
 	if (again == AGAIN_ALL)
-		begin(r);
+		begin_reload(r);
 	else if (again == AGAIN_TEMPLATES)
 		load_changed(r);
 }
 
 /* ---- on a thread ---- */
 
-static bool goes_on(void *arg)
+static bool reload_goes_on(void *arg)
 {
 	return thread_pool_may_continue(arg);
 }
 
-static void work(struct thread_pool_job *j, void *arg)
+static void load_catalogue(struct thread_pool_job *j, void *arg)
 {
 	struct load *l = arg;
 
@@ -287,7 +287,7 @@ static void work(struct thread_pool_job *j, void *arg)
 			  ? template_watch_open(l->folders.dirs, l->folders.n)
 			  : -1;
 	l->catalogue = catalogue_load_folders(
-	    &l->folders, privsep_workers_are_others(), goes_on, j);
+	    &l->folders, privsep_workers_are_others(), reload_goes_on, j);
 }
 
 static void loaded(void *arg, const struct thread_pool_result *e)
@@ -299,16 +299,17 @@ static void loaded(void *arg, const struct thread_pool_result *e)
 	template_watch_set(r->watch, l->watch_fd);
 	l->watch_fd = -1;
 	if (e->overdue) {
-		end(r, "the configuration was taken, but the templates are as "
+		end_reload(
+		    r, "the configuration was taken, but the templates are as "
 		       "they were: they take longer to load than ten minutes");
 		return;
 	}
 	take_templates(r, l->catalogue);
 	l->catalogue = NULL;
-	end(r, NULL);
+	end_reload(r, NULL);
 }
 
-static void drop(void *arg)
+static void drop_reload(void *arg)
 {
 	struct load *l = arg;
 
@@ -321,13 +322,13 @@ static void drop(void *arg)
 
 static const struct thread_pool_kind kind = {.name = "load",
 					     .cpu_ms = LOAD_CPU_MS,
-					     .work = work,
+					     .work = load_catalogue,
 					     .done = loaded,
-					     .drop = drop};
+					     .drop = drop_reload};
 
 /* ---- asking for a reload, and cancelling ---- */
 
-static void load(struct reload *r)
+static void submit_load(struct reload *r)
 {
 	struct load *l = xcalloc(1, sizeof(*l));
 
@@ -343,12 +344,13 @@ static void load(struct reload *r)
 	r->load = NULL;
 	template_watch_set(r->watch, l->watch_fd);
 	l->watch_fd = -1;
-	drop(l);
-	end(r, "the configuration was taken, but the templates are as they "
-	       "were: there is no thread to load them on");
+	drop_reload(l);
+	end_reload(r,
+		   "the configuration was taken, but the templates are as they "
+		   "were: there is no thread to load them on");
 }
 
-static void begin(struct reload *r)
+static void begin_reload(struct reload *r)
 {
 	struct json_object *report;
 	struct config *config;
@@ -366,9 +368,9 @@ static void begin(struct reload *r)
 		r->report = report;
 		r->by_watch = false;
 		if (config != NULL)
-			load(r);
+			submit_load(r);
 		else
-			end(r, errmsg);
+			end_reload(r, errmsg);
 	}
 	loop_guard_forbid();
 }
@@ -383,7 +385,7 @@ void reload_ask(struct reload *r,
 	if (told != NULL)
 		add_asker(r, told, arg, r->load != NULL);
 	r->ops.begun(r->arg);
-	begin(r);
+	begin_reload(r);
 }
 
 /* Load the templates alone, since their folders were changed. */
@@ -396,7 +398,7 @@ static void load_changed(struct reload *r)
 	}
 	r->report = reload_report_new(NULL);
 	r->by_watch = true;
-	load(r);
+	submit_load(r);
 }
 
 static void on_changed(void *arg)
@@ -421,7 +423,7 @@ void reload_stop(struct reload *r)
 	r->load = NULL;
 	json_object_put(r->report);
 	r->report = NULL;
-	tell(r, NULL);
+	tell_report(r, NULL);
 }
 
 struct reload *reload_new(struct server *srv, config_reader read,

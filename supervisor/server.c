@@ -52,7 +52,7 @@
 #define FAILED_TURNS_MAX 1000
 #define TURN_US 4000 /* turns end then, and the loop looks for new events */
 
-static void stop(struct context *ctx, int exit_status)
+static void stop_server(struct context *ctx, int exit_status)
 {
 	struct server *srv = CONTAINER(ctx, struct server, context);
 
@@ -102,7 +102,7 @@ static void on_report(void *arg, enum runtime_kind kind,
 	    runtimes[kind]->measured(&srv->context, (int)srv->require, report);
 
 	if (status != 0)
-		stop(&srv->context, status);
+		stop_server(&srv->context, status);
 	warm_renew(srv->context.warm, kind);
 	server_look(srv);
 }
@@ -113,7 +113,7 @@ static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 	int status = runtimes[kind]->broken(&srv->context, errmsg);
 
 	if (status != 0)
-		stop(&srv->context, status);
+		stop_server(&srv->context, status);
 	else
 		server_look(srv);
 }
@@ -340,7 +340,7 @@ static void wire(struct server *srv)
 	ctx->chores = &srv->chores;
 	ctx->instance = srv->instance;
 	ctx->started_ms = clock_wall_ms();
-	ctx->stop = stop;
+	ctx->stop = stop_server;
 	fair_queue_init(ctx->turns, ctx->base);
 	fair_queue_flow_init(ctx->chores);
 	sessions_init(ctx->sessions);
@@ -412,7 +412,7 @@ static bool is_drained(const struct context *ctx)
  * memory, so a failure is followed by a pause and another turn; after many in a
  * row the server ends.
  */
-static bool serve(struct server *srv)
+static bool serve_loop(struct server *srv)
 {
 	struct context *ctx = &srv->context;
 	int rc = event_base_loop(ctx->base, ctx->draining ? EVLOOP_ONCE : 0);
@@ -436,7 +436,7 @@ int server_loop(struct server *srv)
 {
 	struct context *ctx = &srv->context;
 
-	while (!srv->stopped && !is_drained(ctx) && serve(srv))
+	while (!srv->stopped && !is_drained(ctx) && serve_loop(srv))
 		;
 	loop_guard_end();
 	ctx->flush_until_ms = clock_mono_ms() + FLUSH_MS;

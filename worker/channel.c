@@ -110,7 +110,7 @@ void channel_send_body(struct msg *m, const char *p, size_t n)
 	}
 }
 
-static void decode(struct msg *m, ssize_t n)
+static void decode_frame(struct msg *m, ssize_t n)
 {
 	const char *errmsg;
 
@@ -120,7 +120,7 @@ static void decode(struct msg *m, ssize_t n)
 
 void channel_recv(struct msg *m)
 {
-	decode(m, chan_recv(ZYGOTE_PROTO_RUN_FD, frame));
+	decode_frame(m, chan_recv(ZYGOTE_PROTO_RUN_FD, frame));
 }
 
 void channel_recv_body(char *to, struct str head, size_t total)
@@ -150,7 +150,7 @@ bool channel_recv_now(struct msg *m)
 
 	if (n == -EAGAIN)
 		return false;
-	decode(m, n);
+	decode_frame(m, n);
 	return true;
 }
 

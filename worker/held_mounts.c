@@ -42,7 +42,7 @@ _Noreturn static void let_go_later(int fd, const int parent[2])
  * Drop FD by a child that closes FD last, since a run may leave ten thousands of files,
  * and other runs must not wait for the deletion.
  */
-static void let_go(int fd)
+static void close_held(int fd)
 {
 	int ends[2] = {-1, -1};
 
@@ -74,6 +74,6 @@ void held_mounts_release(uint32_t slot, uint32_t seq)
 	if (held == NULL || slot >= ZYGOTE_PROTO_SLOTS || held[slot].fd == 0 ||
 	    held[slot].seq != seq)
 		return;
-	let_go(held[slot].fd);
+	close_held(held[slot].fd);
 	held[slot].fd = 0;
 }

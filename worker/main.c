@@ -26,7 +26,7 @@ static void wipe_environment(void)
 	clearenv();
 }
 
-static int usage(const char *argument)
+static int refuse_argument(const char *argument)
 {
 	fprintf(stderr,
 		"paddock-worker: unknown argument '%s': --version is for "
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "build") == 0)
 		return build_run(argc - 2, argv + 2);
 	if (runtime == NULL)
-		return usage(argv[1]);
+		return refuse_argument(argv[1]);
 	if (!fdpass_is_control(ZYGOTE_PROTO_CONTROL_FD)) {
 		fprintf(
 		    stderr,
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 2; i < argc; i++)
 		if (!take_argument(runtime, argv[i]))
-			return usage(argv[i]);
+			return refuse_argument(argv[i]);
 	wipe_environment();
 	/* without flushing stdio and without finalizers */
 	_exit(zygote_run(runtime, ids));

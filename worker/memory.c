@@ -48,7 +48,7 @@ static bool copy_huge(char *to, size_t size, const char *from, size_t len)
 }
 
 /* Replace the pages of SEGMENT by the pages of a copy, under the running code. */
-static void share(const ElfW(Phdr) * segment, uintptr_t base)
+static void share_segment(const ElfW(Phdr) * segment, uintptr_t base)
 {
 	char *from = (char *)(base + segment->p_vaddr);
 	size_t size = (segment->p_memsz + HUGE - 1) & ~(HUGE - 1);
@@ -79,7 +79,7 @@ static int share_all(struct dl_phdr_info *object, size_t size, void *arg)
 	(void)arg;
 	for (size_t i = 0; i < object->dlpi_phnum; i++)
 		if (is_shareable(&object->dlpi_phdr[i]))
-			share(&object->dlpi_phdr[i], object->dlpi_addr);
+			share_segment(&object->dlpi_phdr[i], object->dlpi_addr);
 	return 1; /* stop: the first object is the program */
 }
 
@@ -101,7 +101,7 @@ static struct hole *taken; /* never freed; a list for leak checkers */
  * free rest of the heap begins. A small block after END is kept, too: malloc would
  * remember a freed block of each size, all over the pages that clones write later.
  */
-static bool take(size_t size, uintptr_t end)
+static bool take_arena(size_t size, uintptr_t end)
 {
 	struct hole *hole = malloc(size);
 	bool before = hole != NULL && (uintptr_t)hole < end;
@@ -122,11 +122,11 @@ void memory_pack_heap(void)
 
 	free(rest);
 	for (size_t size = LARGEST; size > 0; size -= GRAIN)
-		while (take(size, end))
+		while (take_arena(size, end))
 			;
 }
 
-static void keep(size_t size)
+static void keep_arena(size_t size)
 {
 	struct hole *hole = malloc(size);
 
@@ -139,8 +139,8 @@ static void keep(size_t size)
 void memory_begin_page(void)
 {
 	memory_pack_heap();
-	keep(GRAIN);
-	keep(PAGE - (uintptr_t)taken % PAGE - GRAIN);
+	keep_arena(GRAIN);
+	keep_arena(PAGE - (uintptr_t)taken % PAGE - GRAIN);
 }
 
 /* ---- the stack ---- */

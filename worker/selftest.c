@@ -185,7 +185,7 @@ static bool limited(const struct sandbox *sb)
 	return rlimits_hold(sb, tried);
 }
 
-static bool closed(const struct sandbox *sb)
+static bool is_closed(const struct sandbox *sb)
 {
 	(void)sb;
 	return fds_are_closed();
@@ -213,12 +213,12 @@ static bool dies_with_parent(const struct sandbox *sb)
 	return prctl(PR_GET_PDEATHSIG, &sig, 0, 0, 0) == 0 && sig == SIGKILL;
 }
 
-/* The order matters: closed() counts descriptors, own_netns() closes a descriptor. */
+/* The order matters: is_closed() counts descriptors, own_netns() closes a descriptor. */
 static const struct {
 	enum sandbox_layer layer;
 	bool (*holds)(const struct sandbox *sb);
 } facts[] = {
-    {SANDBOX_CLOSED, closed},
+    {SANDBOX_CLOSED, is_closed},
     {SANDBOX_NNP, selftest_no_new_privs},
     {SANDBOX_UNDUMPABLE, undumpable},
     {SANDBOX_PDEATHSIG, dies_with_parent},
@@ -352,7 +352,8 @@ bool selftest_denied(const struct selftest_act *list, size_t n,
 }
 
 /* In the tested worker: check and send the result. */
-static void measure(const struct sandbox *sb, const struct sandbox_worker *w)
+static void measure_cage(const struct sandbox *sb,
+			 const struct sandbox_worker *w)
 {
 	struct sigaction sa = {.sa_handler = on_sigsys};
 	struct selftest found = {0};
@@ -450,7 +451,7 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return -errno;
 	w.run_fd = ends[1];
-	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, measure);
+	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, measure_cage);
 	meanwhile();
 	rc = selftest_await(pid, ends, 1, found, &status);
 	if (pid > 0 && rc != 0)

@@ -221,8 +221,8 @@ static const struct selftest_act acts[] = {
 };
 
 /* In the process that would execute a program. */
-_Noreturn static void measure(const struct sandbox *sb,
-			      const struct sandbox_program *p)
+_Noreturn static void measure_program_cage(const struct sandbox *sb,
+					   const struct sandbox_program *p)
 {
 	struct selftest found = {0};
 	int fd = sandbox_leave_to_program(sb, p);
@@ -268,7 +268,7 @@ static void measure_shim(const struct sandbox *sb,
 	send(SANDBOX_RUN_FD, &found, sizeof(found), MSG_NOSIGNAL);
 	pid = fork();
 	if (pid == 0)
-		measure(sb, p);
+		measure_program_cage(sb, p);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	_exit(EXIT_SUCCESS);

@@ -126,8 +126,8 @@ void steps_pause(uint32_t step)
 	steps[step].timer = NO_TIMER;
 }
 
-static void end(uint32_t step, enum msg_step_state state, const char *code,
-		struct str message)
+static void end_step(uint32_t step, enum msg_step_state state, const char *code,
+		     struct str message)
 {
 	steps_pause(step);
 	steps[step].state = state;
@@ -137,7 +137,7 @@ static void end(uint32_t step, enum msg_step_state state, const char *code,
 
 void steps_succeed(uint32_t step)
 {
-	end(step, MSG_STEP_SUCCEEDED, NULL, (struct str){0});
+	end_step(step, MSG_STEP_SUCCEEDED, NULL, (struct str){0});
 }
 
 void steps_fail(uint32_t step, const char *code, const char *message,
@@ -146,12 +146,12 @@ void steps_fail(uint32_t step, const char *code, const char *message,
 	static char text[MSG_TEXT_MAX];
 	size_t n = text_clean(text, sizeof(text), message, len);
 
-	end(step, MSG_STEP_FAILED, code, (struct str){text, n});
+	end_step(step, MSG_STEP_FAILED, code, (struct str){text, n});
 }
 
 void steps_skip(uint32_t step)
 {
-	end(step, MSG_STEP_SKIPPED, NULL, (struct str){0});
+	end_step(step, MSG_STEP_SKIPPED, NULL, (struct str){0});
 }
 
 void steps_close(void)

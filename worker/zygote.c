@@ -70,7 +70,7 @@ static int detach(void)
 	return fds_close_from(ZYGOTE_PROTO_CONTROL_FD + 1);
 }
 
-static void add_text(struct zygote_proto_event *event, const char *more)
+static void add_event_text(struct zygote_proto_event *event, const char *more)
 {
 	size_t len = strlen(event->text);
 
@@ -89,10 +89,10 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 
 	sandbox_explain(sb, found->held, event.text, sizeof(event.text));
 	if (found->bare)
-		add_text(&event,
-			 "locks: refused to programs (a read-only "
-			 "overlayfs of /usr, without mounts in it, would "
-			 "give them inodes of their own)");
+		add_event_text(&event,
+			       "locks: refused to programs (a read-only "
+			       "overlayfs of /usr, without mounts in it, would "
+			       "give them inodes of their own)");
 	zygote_tell(&event);
 	return 0;
 }
@@ -155,7 +155,7 @@ static void serve_run(const struct sandbox *sb, const struct sandbox_worker *w)
 }
 
 /* Build and measure the sandbox, and report. 0, or exit status. */
-static int prepare(struct sandbox *sb, unsigned int host_ids)
+static int prepare_zygote(struct sandbox *sb, unsigned int host_ids)
 {
 	struct selftest found;
 	int rc = detach();
@@ -171,8 +171,8 @@ static int prepare(struct sandbox *sb, unsigned int host_ids)
 	return rc != 0 ? rc : report(sb, &found);
 }
 
-static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
-		   int fd)
+static pid_t spawn_clone(const struct sandbox *sb,
+			 const struct zygote_proto_spawn *s, int fd)
 {
 	const struct zygote_proto_request *request = &s->request;
 	struct sandbox_worker w = {.run_fd = fd,
@@ -189,10 +189,10 @@ static pid_t spawn(const struct sandbox *sb, const struct zygote_proto_spawn *s,
 		   : clone_worker(sb, &w, CLONE_OF_SUPERVISOR, serve_run);
 }
 
-static void answer(const struct sandbox *sb, const struct zygote_proto_spawn *s,
-		   int fd)
+static void answer_spawn(const struct sandbox *sb,
+			 const struct zygote_proto_spawn *s, int fd)
 {
-	pid_t pid = spawn(sb, s, fd);
+	pid_t pid = spawn_clone(sb, s, fd);
 
 	zygote_tell(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
 						 .seq = s->request.seq,
@@ -204,7 +204,7 @@ static void answer(const struct sandbox *sb, const struct zygote_proto_spawn *s,
  * Serve until the supervisor is gone. Each request writes only to the memory below
  * ORDER's files.
  */
-static void serve(void *room, void *arg)
+static void serve_orders(void *room, void *arg)
 {
 	struct zygote_proto_spawn *order = room;
 	const struct sandbox *sb = arg;
@@ -215,7 +215,7 @@ static void serve(void *room, void *arg)
 			held_mounts_release(order->request.slot,
 					    order->request.seq);
 		else
-			answer(sb, order, fd);
+			answer_spawn(sb, order, fd);
 		if (fd >= 0)
 			close(fd);
 		/* no later worker may read the file names of an earlier worker */
@@ -230,11 +230,11 @@ int zygote_run(const struct zygote_runtime *what, unsigned int host_ids)
 	int rc;
 
 	runtime = what;
-	rc = prepare(&sb, host_ids);
+	rc = prepare_zygote(&sb, host_ids);
 	if (rc != 0)
 		return rc;
 	memory_pack_heap();
-	memory_pack_stack(serve, sizeof(struct zygote_proto_spawn),
+	memory_pack_stack(serve_orders, sizeof(struct zygote_proto_spawn),
 			  sizeof(struct zygote_proto_request), &sb);
 	return EXIT_SUCCESS;
 }

@@ -29,7 +29,7 @@ static struct rootfs rootfs; /* filled by the arguments */
  * package, "read=PATH", "weak" when programs may do without a user namespace,
  * and with a digest "copies=BYTES:BYTES", of a package and of all packages.
  */
-static size_t take_id(struct rootfs_path *p, const char *arg)
+static size_t take_path_id(struct rootfs_path *p, const char *arg)
 {
 	int n = 0;
 
@@ -44,7 +44,7 @@ static bool take_package(const char *arg, int err)
 {
 	struct rootfs *r = &rootfs;
 	struct rootfs_path p = {.err = err};
-	size_t n = take_id(&p, arg);
+	size_t n = take_path_id(&p, arg);
 
 	if (n == 0)
 		return false;
@@ -66,7 +66,7 @@ static bool take_package(const char *arg, int err)
 static bool take_artifacts(const char *arg)
 {
 	struct rootfs_path p = {0};
-	size_t n = take_id(&p, arg);
+	size_t n = take_path_id(&p, arg);
 
 	if (n == 0 || arg[n] != '/')
 		return false;
@@ -111,7 +111,7 @@ bool zygote_program_argument(const char *arg)
 /* ---- the cage ---- */
 
 /* Write a clause about P, with the reason why programs do not see P. */
-static void explain(const struct rootfs_path *p, char *text, size_t size)
+static void explain_shown(const struct rootfs_path *p, char *text, size_t size)
 {
 	if (p->errmsg != NULL)
 		snprintf(text, size, "%.100s: %s", p->path, p->errmsg);
@@ -150,7 +150,7 @@ static void report_mount_failure(const struct rootfs_path *list, size_t n,
 
 		if (list[i].err == 0)
 			continue;
-		explain(&list[i], event.text, sizeof(event.text));
+		explain_shown(&list[i], event.text, sizeof(event.text));
 		zygote_tell(&event);
 	}
 }

@@ -27,7 +27,7 @@ struct listing {
 static int list_dir(struct listing *l, int fd, const char *prefix, int depth);
 
 /* Add PATH to the names; takes PATH. */
-static void add_name(struct dir_walk *f, char *path)
+static void append_path(struct dir_walk *f, char *path)
 {
 	if (f->n == f->room) {
 		f->room = f->room == 0 ? 64 : 2 * f->room;
@@ -38,7 +38,7 @@ static void add_name(struct dir_walk *f, char *path)
 
 static int list_file(struct listing *l, char *path, const struct stat *st)
 {
-	add_name(l->f, path);
+	append_path(l->f, path);
 	if (!S_ISREG(st->st_mode))
 		return errmsg_set(l->errmsg, l->size,
 				  "%s is neither a plain file nor a folder; a "
@@ -131,7 +131,7 @@ static int list_dir(struct listing *l, int fd, const char *prefix, int depth)
 	return rc;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_paths(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -156,7 +156,7 @@ int dir_walk_list_but(int fd, const char *but, struct dir_walk **f,
 		dir_walk_free(l.f);
 		l.f = NULL;
 	} else if (l.f->n > 0) {
-		qsort(l.f->names, l.f->n, sizeof(l.f->names[0]), by_name);
+		qsort(l.f->names, l.f->n, sizeof(l.f->names[0]), compare_paths);
 	}
 	*f = l.f;
 	return rc;

@@ -26,7 +26,7 @@
 
 /* ---- sending ---- */
 
-static int send_all(int fd, const char *p, size_t n)
+static int send_whole(int fd, const char *p, size_t n)
 {
 	while (n > 0) {
 		ssize_t done = send(fd, p, n, MSG_NOSIGNAL);
@@ -41,7 +41,7 @@ static int send_all(int fd, const char *p, size_t n)
 	return 0;
 }
 
-static void put_number(char *to, uint64_t value, size_t bytes)
+static void encode_number(char *to, uint64_t value, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		to[i] = (char)(value >> (8 * i));
@@ -55,9 +55,9 @@ int file_stream_put(int fd, enum file_stream_type type, const void *head,
 	if (len > FILE_STREAM_HEAD_MAX)
 		return -EMSGSIZE;
 	record[0] = (char)type;
-	put_number(record + 1, len, 4);
+	encode_number(record + 1, len, 4);
 	memcpy(record + PREFIX, head, len);
-	return send_all(fd, record, PREFIX + len);
+	return send_whole(fd, record, PREFIX + len);
 }
 
 static int put_head(int fd, const char *name, bool executable, uint64_t size)
@@ -68,7 +68,7 @@ static int put_head(int fd, const char *name, bool executable, uint64_t size)
 	if (n > DIR_WALK_PATH_MAX)
 		return -ENAMETOOLONG;
 	head[0] = executable ? 1 : 0;
-	put_number(head + 1, size, 8);
+	encode_number(head + 1, size, 8);
 	memcpy(head + FILE_HEAD, name, n);
 	return file_stream_put(fd, FILE_STREAM_FILE, head, FILE_HEAD + n);
 }
@@ -86,7 +86,7 @@ static int put_body(int fd, int file, uint64_t size)
 			continue;
 		rc = n < 0    ? -errno
 		     : n == 0 ? -ESTALE
-			      : send_all(fd, block, (size_t)n);
+			      : send_whole(fd, block, (size_t)n);
 		size -= n > 0 ? (uint64_t)n : 0;
 	}
 	free(block);
@@ -113,7 +113,7 @@ int file_stream_put_bytes(int fd, const char *name, const void *data,
 {
 	int rc = put_head(fd, name, false, len);
 
-	return rc == 0 ? send_all(fd, data, len) : rc;
+	return rc == 0 ? send_whole(fd, data, len) : rc;
 }
 
 /* ---- receiving ---- */
@@ -138,7 +138,7 @@ static int trouble(struct file_stream *s, int rc, const char *name)
 	return rc;
 }
 
-static uint64_t number(const char *from, size_t bytes)
+static uint64_t decode_number(const char *from, size_t bytes)
 {
 	uint64_t value = 0;
 
@@ -147,7 +147,7 @@ static uint64_t number(const char *from, size_t bytes)
 	return value;
 }
 
-static int count(struct file_stream *s)
+static int charge_entry(struct file_stream *s)
 {
 	return ++s->entries > DIR_WALK_ENTRIES_MAX
 		   ? wrong(s, "there are more than %d files and folders",
@@ -156,7 +156,7 @@ static int count(struct file_stream *s)
 }
 
 /* Create and open the folder of NAME; *LAST is the name in that folder. */
-static int make_folders(struct file_stream *s, char *name, char **last)
+static int make_parent_folders(struct file_stream *s, char *name, char **last)
 {
 	int at = fcntl(s->at, F_DUPFD_CLOEXEC, 0), depth = 0;
 	char *slash;
@@ -171,7 +171,7 @@ static int make_folders(struct file_stream *s, char *name, char **last)
 			rc = wrong(s, "%s: folders lie more than %d deep", name,
 				   DIR_WALK_DEPTH_MAX);
 		else if (mkdirat(at, name, 0755) == 0)
-			rc = count(s);
+			rc = charge_entry(s);
 		next = rc < 0 ? rc
 			      : nofollow_open_here(at, name,
 						   O_RDONLY | O_DIRECTORY);
@@ -187,7 +187,7 @@ static int make_folders(struct file_stream *s, char *name, char **last)
 static int create(struct file_stream *s, char *name, bool executable)
 {
 	char *last = name;
-	int at = s->at >= 0 ? make_folders(s, name, &last) : s->at;
+	int at = s->at >= 0 ? make_parent_folders(s, name, &last) : s->at;
 	int rc = 0;
 
 	if (at < 0)
@@ -212,7 +212,7 @@ static int begin_file(struct file_stream *s, const char *head, size_t n)
 	name[n - FILE_HEAD] = '\0';
 	if (strlen(name) != n - FILE_HEAD || !nofollow_is_plain(name))
 		return wrong(s, "%s is no plain name of a file", name);
-	s->left = number(head + 1, 8);
+	s->left = decode_number(head + 1, 8);
 	if (s->left > DIR_WALK_BYTES_MAX ||
 	    s->bytes + s->left > DIR_WALK_BYTES_MAX)
 		return wrong(s,
@@ -221,7 +221,7 @@ static int begin_file(struct file_stream *s, const char *head, size_t n)
 			     name, DIR_WALK_BYTES_MAX);
 	s->bytes += s->left;
 	s->files++;
-	return count(s) < 0 ? -EINVAL : create(s, name, head[0] != 0);
+	return charge_entry(s) < 0 ? -EINVAL : create(s, name, head[0] != 0);
 }
 
 /* Keep the end of the printed text, which tells of an error. */
@@ -257,7 +257,7 @@ static int take_record(struct file_stream *s, char type, const char *head,
 static int take_held(struct file_stream *s)
 {
 	const char *p = buf_data(&s->held);
-	size_t n = (size_t)number(p + 1, 4);
+	size_t n = (size_t)decode_number(p + 1, 4);
 	int rc;
 
 	if (n > FILE_STREAM_HEAD_MAX)

@@ -74,7 +74,7 @@ void id_range_forget(struct id_range_view *v)
 }
 
 /* Read the number at *P, which moves past the number and END. */
-static bool number(const char **p, char end, uint64_t *value)
+static bool parse_range_number(const char **p, char end, uint64_t *value)
 {
 	char *after;
 
@@ -99,7 +99,8 @@ static bool read_range(const char *line, uint64_t *first, uint64_t *count)
 {
 	const char *p = past_colon(line);
 
-	return p != NULL && number(&p, ':', first) && number(&p, '\n', count);
+	return p != NULL && parse_range_number(&p, ':', first) &&
+	       parse_range_number(&p, '\n', count);
 }
 
 static bool read_name(const char *line, uint64_t *first, uint64_t *count)
@@ -108,7 +109,7 @@ static bool read_name(const char *line, uint64_t *first, uint64_t *count)
 
 	p = p != NULL ? past_colon(p) : NULL;
 	*count = 1;
-	return p != NULL && number(&p, ':', first);
+	return p != NULL && parse_range_number(&p, ':', first);
 }
 
 static bool read_map(const char *line, uint64_t *first, uint64_t *count)
@@ -116,13 +117,13 @@ static bool read_map(const char *line, uint64_t *first, uint64_t *count)
 	const char *p = line + strspn(line, " ");
 	uint64_t outside;
 
-	if (!number(&p, ' ', first))
+	if (!parse_range_number(&p, ' ', first))
 		return false;
 	p += strspn(p, " ");
-	if (!number(&p, ' ', &outside))
+	if (!parse_range_number(&p, ' ', &outside))
 		return false;
 	p += strspn(p, " ");
-	return number(&p, '\n', count);
+	return parse_range_number(&p, '\n', count);
 }
 
 static bool (*const readers[])(const char *line, uint64_t *first,

@@ -112,7 +112,7 @@ void log_hold(bool on)
 }
 
 /* Write the held lines; the caller's lock lets no other line come between. */
-static void let_go(void)
+static void unlock_log(void)
 {
 	if (early.on && buf_len(&early.lines) > 0)
 		(void)log_append_line(&out, buf_data(&early.lines),
@@ -135,7 +135,7 @@ int log_open(const char *path)
 		close(out.fd);
 	out.fd = fd;
 	out.torn = false; /* the new file may end in a whole line */
-	let_go();
+	unlock_log();
 	pthread_mutex_unlock(&early.lock);
 	return 0;
 }
@@ -150,7 +150,7 @@ struct line {
 	size_t who, n_who; /* the requestor's name in TEXT */
 };
 
-static void put(struct line *l, const char *s, size_t n)
+static void put_bytes(struct line *l, const char *s, size_t n)
 {
 	l->full = l->full || n >= sizeof(l->text) - l->n;
 	if (!l->full) {
@@ -160,7 +160,7 @@ static void put(struct line *l, const char *s, size_t n)
 }
 
 /* Add an untrusted value: it cannot end the line or its field. */
-static void put_value(struct line *l, const char *s, size_t most)
+static void put_log_value(struct line *l, const char *s, size_t most)
 {
 	size_t left = strnlen(s, most), len;
 
@@ -170,11 +170,11 @@ static void put_value(struct line *l, const char *s, size_t most)
 
 		if (point < 0 || utf8_is_control(point) ||
 		    (!l->quoted && !l->plain && (*s == ' ' || *s == '"')))
-			put(l, "?", 1);
+			put_bytes(l, "?", 1);
 		else if (l->quoted && (*s == '"' || *s == '\\'))
-			put(l, escaped, 2);
+			put_bytes(l, escaped, 2);
 		else
-			put(l, s, len);
+			put_bytes(l, s, len);
 	}
 }
 
@@ -191,7 +191,7 @@ static const char *put_arg(struct line *l, const char *f, va_list *ap)
 		most = strtoul(f + 1, (char **)&f, 10);
 	}
 	if (*f == 's') {
-		put_value(l, va_arg(*ap, const char *), most);
+		put_log_value(l, va_arg(*ap, const char *), most);
 		return f + 1;
 	}
 	if (*f == 'd')
@@ -208,7 +208,7 @@ static const char *put_arg(struct line *l, const char *f, va_list *ap)
 			 va_arg(*ap, unsigned long long));
 	else
 		assert(!"a conversion that log.h names");
-	put(l, digits, strlen(digits));
+	put_bytes(l, digits, strlen(digits));
 	return f + strcspn(f, "du") + 1;
 }
 
@@ -227,7 +227,7 @@ static void put_format(struct line *l, const char *fmt, va_list *ap)
 		size_t n = strcspn(fmt, "%\""), at;
 		bool named = names(fmt, n);
 
-		put(l, fmt, n);
+		put_bytes(l, fmt, n);
 		fmt += n;
 		at = l->n;
 		if (*fmt == '%') {
@@ -236,7 +236,7 @@ static void put_format(struct line *l, const char *fmt, va_list *ap)
 			l->n_who = named ? l->n - at : l->n_who;
 		} else if (*fmt == '"') {
 			l->quoted = !l->quoted;
-			put(l, fmt++, 1);
+			put_bytes(l, fmt++, 1);
 		}
 	}
 }
@@ -258,9 +258,9 @@ static void say(const char *text)
 {
 	struct line l = {.plain = true};
 
-	put_value(&l, program_invocation_short_name, SIZE_MAX);
-	put_value(&l, ": ", SIZE_MAX);
-	put_value(&l, text, SIZE_MAX);
+	put_log_value(&l, program_invocation_short_name, SIZE_MAX);
+	put_log_value(&l, ": ", SIZE_MAX);
+	put_log_value(&l, text, SIZE_MAX);
 	l.text[l.n++] = '\n';
 	(void)log_append_bytes(STDERR_FILENO, l.text, l.n);
 }
@@ -281,7 +281,7 @@ static void tell_lost(uint64_t lost, int err)
  * Write L; early.lock is held. True: the log begins to fail, so stderr must be
  * told.
  */
-static bool append(const struct line *l)
+static bool append_line(const struct line *l)
 {
 	int was = out.err;
 	uint64_t lost;
@@ -302,7 +302,7 @@ static void write_line(struct line *l)
 	l->text[l->n++] = '\n';
 	pthread_mutex_lock(&early.lock);
 	if (!early.on)
-		fails = append(l);
+		fails = append_line(l);
 	else if (buf_len(&early.lines) < HELD_MAX_BYTES)
 		buf_add(&early.lines, l->text, l->n);
 	err = out.err;
@@ -367,16 +367,16 @@ static void tell_held(void *arg, const void *fmt, const char *who,
 	(void)arg;
 	begin_line(&l, LOG_LEVEL_WARN, "log");
 	if (*who != '\0') {
-		put(&l, "requestor=", 10);
-		put_value(&l, who, SIZE_MAX);
-		put(&l, " ", 1);
+		put_bytes(&l, "requestor=", 10);
+		put_log_value(&l, who, SIZE_MAX);
+		put_bytes(&l, " ", 1);
 	}
 	l.n += (size_t)snprintf(l.text + l.n, sizeof(l.text) - l.n,
 				"held_back=%llu like=\"",
 				(unsigned long long)held);
 	l.quoted = true;
-	put_value(&l, fmt, sizeof(l.text) / 2);
-	put(&l, "\"", 1);
+	put_log_value(&l, fmt, sizeof(l.text) / 2);
+	put_bytes(&l, "\"", 1);
 	write_line(&l);
 }
 
@@ -388,7 +388,8 @@ static void tell_due(int64_t now_ms, bool final)
 	throttle_tell(&throttle, now_ms, final, tell_held, NULL);
 }
 
-static const char *whose(const struct line *l, char name[THROTTLE_WHO_MAX])
+static const char *line_requestor(const struct line *l,
+				  char name[THROTTLE_WHO_MAX])
 {
 	snprintf(name, THROTTLE_WHO_MAX, "%.*s", (int)l->n_who,
 		 l->text + l->who);
@@ -408,7 +409,7 @@ static bool may_write(const struct line *l, const char *fmt, unsigned most)
 	pass =
 	    throttle_pass(&throttle, fmt, who, l->n_who, most, now_ms, &held);
 	if (held > 0)
-		tell_held(NULL, fmt, whose(l, name), held);
+		tell_held(NULL, fmt, line_requestor(l, name), held);
 	tell_due(now_ms, false);
 	pthread_mutex_unlock(&throttle_lock);
 	return pass;
@@ -442,8 +443,8 @@ static void log_line(enum log_level level, unsigned most, const char *part,
 /* ---- lines of other processes ---- */
 
 /* Return the word behind NAME at *P, which moves past the word; or NULL. */
-static const char *field(const char **p, const char *end, const char *name,
-			 size_t *n)
+static const char *line_field(const char **p, const char *end, const char *name,
+			      size_t *n)
 {
 	size_t len = strlen(name);
 	const char *at = *p, *stop;
@@ -466,10 +467,10 @@ void log_relay(const char *part, const char *line, size_t len)
 	struct line l = {.n = 0};
 	int rank = -EINVAL;
 
-	if (field(&p, end, "ts=", &n_ts) != NULL &&
-	    (level = field(&p, end, "level=", &n_level)) != NULL)
+	if (line_field(&p, end, "ts=", &n_ts) != NULL &&
+	    (level = line_field(&p, end, "level=", &n_level)) != NULL)
 		rank = level_of(level, n_level);
-	own = rank < 0 ? NULL : field(&p, end, "part=", &n_own);
+	own = rank < 0 ? NULL : line_field(&p, end, "part=", &n_own);
 	if (own == NULL) {
 		log_warn(part, "said=\"%.*s\"", (int)len, line);
 		return;
@@ -478,11 +479,11 @@ void log_relay(const char *part, const char *line, size_t len)
 		return;
 	begin_line(&l, (enum log_level)rank, part);
 	l.n--; /* a slash replaces the space */
-	put(&l, "/", 1);
-	put_value(&l, own, n_own);
-	put(&l, " ", 1);
+	put_bytes(&l, "/", 1);
+	put_log_value(&l, own, n_own);
+	put_bytes(&l, " ", 1);
 	l.plain = true; /* the fields are quoted already */
-	put_value(&l, p, (size_t)(end - p));
+	put_log_value(&l, p, (size_t)(end - p));
 	write_line(&l);
 }
 

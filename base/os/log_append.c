@@ -58,7 +58,7 @@ const char *log_append_why(int err)
 		   : strerror(err);
 }
 
-static int lose(struct log_append *a, int err)
+static int count_lost_line(struct log_append *a, int err)
 {
 	a->lost++;
 	a->err = err;
@@ -70,14 +70,14 @@ int log_append_line(struct log_append *a, const char *line, size_t n)
 	size_t done = 0;
 
 	if (a->torn && log_append_bytes(a->fd, "\n", 1) != 1)
-		return lose(a, errno);
+		return count_lost_line(a, errno);
 	a->torn = false;
 	while (done < n) {
 		ssize_t wrote = log_append_bytes(a->fd, line + done, n - done);
 
 		if (wrote < 0) {
 			a->torn = done > 0;
-			return lose(a, errno);
+			return count_lost_line(a, errno);
 		}
 		done += (size_t)wrote;
 	}

@@ -31,7 +31,8 @@ struct throttled {
 	UT_hash_handle hh; /* the link in throttle.by_key */
 };
 
-static struct throttle_key key_of(const void *kind, const char *who, size_t n)
+static struct throttle_key make_throttle_key(const void *kind, const char *who,
+					     size_t n)
 {
 	struct throttle_key key;
 
@@ -41,8 +42,8 @@ static struct throttle_key key_of(const void *kind, const char *who, size_t n)
 	return key;
 }
 
-static struct throttled *find(struct throttle *t,
-			      const struct throttle_key *key)
+static struct throttled *find_throttled(struct throttle *t,
+					const struct throttle_key *key)
 {
 	struct throttled *e;
 
@@ -53,12 +54,12 @@ static struct throttled *find(struct throttle *t,
 static struct throttled *find_or_add(struct throttle *t, const void *kind,
 				     const char *who, size_t n)
 {
-	struct throttle_key key = key_of(kind, who, n);
-	struct throttled *e = find(t, &key);
+	struct throttle_key key = make_throttle_key(kind, who, n);
+	struct throttled *e = find_throttled(t, &key);
 
 	if (e == NULL && HASH_COUNT(t->by_key) >= THROTTLE_KEYS_MAX) {
-		key = key_of(kind, "", 0);
-		e = find(t, &key);
+		key = make_throttle_key(kind, "", 0);
+		e = find_throttled(t, &key);
 	}
 	if (e != NULL)
 		return e;
@@ -68,7 +69,7 @@ static struct throttled *find_or_add(struct throttle *t, const void *kind,
 	return e;
 }
 
-static bool is_over(const struct throttled *e, int64_t now_ms)
+static bool minute_is_over(const struct throttled *e, int64_t now_ms)
 {
 	return now_ms - e->since_ms >= THROTTLE_MS;
 }
@@ -79,7 +80,7 @@ bool throttle_pass(struct throttle *t, const void *kind, const char *who,
 	struct throttled *e = find_or_add(t, kind, who, n);
 
 	*held = 0;
-	if (e->written == 0 || is_over(e, now_ms)) {
+	if (e->written == 0 || minute_is_over(e, now_ms)) {
 		*held = e->held;
 		e->since_ms = now_ms;
 		e->written = 0;
@@ -101,7 +102,7 @@ void throttle_tell(struct throttle *t, int64_t now_ms, bool final,
 	struct throttled *e, *next;
 
 	HASH_ITER(hh, t->by_key, e, next) {
-		if (!final && !is_over(e, now_ms))
+		if (!final && !minute_is_over(e, now_ms))
 			continue;
 		if (e->held > 0)
 			tell(arg, e->key.kind, e->key.who, e->held);

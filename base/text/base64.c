@@ -38,7 +38,7 @@ void base64_encode(char *out, const void *in, size_t n)
 	}
 }
 
-static int value_of(char c)
+static int base64_value(char c)
 {
 	const char *at = c == '\0' ? NULL : strchr(alphabet, c);
 
@@ -59,7 +59,7 @@ int base64_decode(void *out, size_t *len, const char *in, size_t n)
 		if (i + 4 == n)
 			pad = in[i + 3] != '=' ? 0 : in[i + 2] != '=' ? 1 : 2;
 		for (size_t k = 0; k < 4; k++) {
-			int d = k < 4 - pad ? value_of(in[i + k]) : 0;
+			int d = k < 4 - pad ? base64_value(in[i + k]) : 0;
 
 			if (d < 0)
 				return -EINVAL;

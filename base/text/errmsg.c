@@ -15,7 +15,8 @@
 #include "base/errno_passes.h"
 #include "base/text/utf8.h"
 
-static void set(char *errmsg, size_t size, const char *fmt, va_list ap)
+static void format_errmsg(char *errmsg, size_t size, const char *fmt,
+			  va_list ap)
 {
 	size_t len, good = 0;
 
@@ -41,7 +42,7 @@ int errmsg_set(char *errmsg, size_t size, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	set(errmsg, size, fmt, ap);
+	format_errmsg(errmsg, size, fmt, ap);
 	va_end(ap);
 	return -EINVAL;
 }
@@ -51,7 +52,7 @@ int errmsg_of(int err, char *errmsg, size_t size, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	set(errmsg, size, fmt, ap);
+	format_errmsg(errmsg, size, fmt, ap);
 	va_end(ap);
 	return errno_passes(err) ? -err : -EINVAL;
 }

@@ -14,7 +14,7 @@
 
 /* ---- tokens ---- */
 
-static enum json_event fault(struct json_scan *s, enum json_fault fault)
+static enum json_event report_fault(struct json_scan *s, enum json_fault fault)
 {
 	s->fault = fault;
 	return JSON_FAULT;
@@ -29,10 +29,10 @@ static enum json_event valued(struct json_scan *s, enum json_event event)
 	return event;
 }
 
-static enum json_event enter(struct json_scan *s, bool object)
+static enum json_event enter_container(struct json_scan *s, bool object)
 {
 	if (s->depth == JSON_SCAN_DEPTH_MAX)
-		return fault(s, JSON_FAULT_TOO_DEEP);
+		return report_fault(s, JSON_FAULT_TOO_DEEP);
 	s->p++;
 	s->depth++;
 	s->objects = s->objects << 1 | object;
@@ -40,7 +40,7 @@ static enum json_event enter(struct json_scan *s, bool object)
 	return object ? JSON_OBJECT : JSON_ARRAY;
 }
 
-static enum json_event leave(struct json_scan *s)
+static enum json_event leave_container(struct json_scan *s)
 {
 	s->p++;
 	s->depth--;
@@ -122,7 +122,7 @@ static enum json_event word(struct json_scan *s)
 		s->p += n;
 		return valued(s, words[i].event);
 	}
-	return fault(s, JSON_FAULT_UNWANTED);
+	return report_fault(s, JSON_FAULT_UNWANTED);
 }
 
 /* ---- the grammar ---- */
@@ -134,9 +134,9 @@ static enum json_event value(struct json_scan *s)
 
 	switch (*s->p) {
 	case '{':
-		return enter(s, true);
+		return enter_container(s, true);
 	case '[':
-		return enter(s, false);
+		return enter_container(s, false);
 	case '"':
 		wrong = read_string(s);
 		event = JSON_STRING;
@@ -148,7 +148,8 @@ static enum json_event value(struct json_scan *s)
 	default:
 		return word(s);
 	}
-	return wrong != JSON_FAULT_NONE ? fault(s, wrong) : valued(s, event);
+	return wrong != JSON_FAULT_NONE ? report_fault(s, wrong)
+					: valued(s, event);
 }
 
 static enum json_event key(struct json_scan *s)
@@ -157,7 +158,7 @@ static enum json_event key(struct json_scan *s)
 	    *s->p == '"' ? read_string(s) : JSON_FAULT_UNWANTED;
 
 	if (wrong != JSON_FAULT_NONE)
-		return fault(s, wrong);
+		return report_fault(s, wrong);
 	s->want = JSON_WANT_COLON;
 	return JSON_KEY;
 }
@@ -187,14 +188,14 @@ enum json_event json_scan_next(struct json_scan *s)
 		if (s->p == s->end)
 			return want == JSON_WANT_END
 				   ? JSON_END
-				   : fault(s, JSON_FAULT_UNWANTED);
+				   : report_fault(s, JSON_FAULT_UNWANTED);
 		c = *s->p;
 		if (c != '\0' && c == wants[want].close)
-			return leave(s);
+			return leave_container(s);
 		if (wants[want].read != NULL)
 			return wants[want].read(s);
 		if (c == '\0' || c != wants[want].mark)
-			return fault(s, JSON_FAULT_UNWANTED);
+			return report_fault(s, JSON_FAULT_UNWANTED);
 		s->want = wants[want].then;
 		s->p++;
 	}

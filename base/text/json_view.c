@@ -15,7 +15,7 @@
 #define INT_MAX_EXACT (UINT64_C(1) << 53)
 
 /* Return the reason of the fault of S. */
-static const char *reason(const struct json_scan *s)
+static const char *fault_reason(const struct json_scan *s)
 {
 	static const char *const unwanted[JSON_WANTS] = {
 	    [JSON_WANT_MORE_ITEMS] = "a comma or the end is missing",
@@ -88,7 +88,7 @@ bool json_view_check(struct json_view t, struct json_view *value,
 	value->n = (size_t)(end - value->p);
 	if (fine)
 		return true;
-	*errmsg = reason(&s);
+	*errmsg = fault_reason(&s);
 	*at = (size_t)(s.p - t.p) + (s.fault == JSON_FAULT_TOO_DEEP);
 	return false;
 }

@@ -53,8 +53,8 @@ static size_t node_package(const char *p, size_t n)
 									    : 0;
 }
 
-static bool take(enum missing_module_of of, const char *p, size_t n,
-		 struct missing_module *m)
+static bool copy_module_name(enum missing_module_of of, const char *p, size_t n,
+			     struct missing_module *m)
 {
 	if (of == MISSING_MODULE_NODE)
 		n = node_package(p, n);
@@ -134,7 +134,8 @@ bool missing_module_find(const char *text, size_t len, struct missing_module *m)
 				continue;
 			best = at;
 			found = is_the_end(errors[i].of, quote, end) &&
-				take(errors[i].of, at, (size_t)(quote - at), m);
+				copy_module_name(errors[i].of, at,
+						 (size_t)(quote - at), m);
 		}
 	}
 	if (found)

@@ -33,8 +33,8 @@ static const struct scale *even(const struct scale *s, size_t n_scales,
 	return NULL;
 }
 
-static const struct scale *below(const struct scale *s, size_t n_scales,
-				 int64_t n)
+static const struct scale *scale_below(const struct scale *s, size_t n_scales,
+				       int64_t n)
 {
 	for (size_t i = 0; i < n_scales; i++)
 		if (n >= s[i].size)
@@ -60,7 +60,7 @@ const char *quantity(char out[QUANTITY_SIZE], int64_t n, const char *unit)
 	const struct scale *s = NULL;
 
 	if (strcmp(unit, "bytes") == 0)
-		s = below(bytes, ARRAY_LEN(bytes), n);
+		s = scale_below(bytes, ARRAY_LEN(bytes), n);
 	else if (strcmp(unit, "ms") == 0 && n >= second.size)
 		s = even(times, ARRAY_LEN(times), n);
 	if (s == NULL && strcmp(unit, "ms") == 0 && n >= second.size)

@@ -38,7 +38,7 @@ struct check {
 
 #define wrong(c, ...) errmsg_set((c)->errmsg, (c)->size, __VA_ARGS__)
 
-static bool is_blank(char c)
+static bool is_space_or_tab(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -176,7 +176,7 @@ static int check_package(struct check *c, char *line)
 }
 
 /* Check LINE, joined and without its comment, and append it to OUT. */
-static int take_line(struct check *c, char *line, struct buf *out)
+static int take_requirement_line(struct check *c, char *line, struct buf *out)
 {
 	char *end = line + strlen(line);
 	int rc;
@@ -200,7 +200,7 @@ static int take_line(struct check *c, char *line, struct buf *out)
 static size_t before_comment(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (p[i] == '#' && (i == 0 || is_blank(p[i - 1])))
+		if (p[i] == '#' && (i == 0 || is_space_or_tab(p[i - 1])))
 			return i;
 	return n;
 }
@@ -259,7 +259,7 @@ int requirements_parse(const char *text, size_t len, struct buf *out,
 		for (char *p = whole; *p != '\0'; p++)
 			if (*p == '\t')
 				*p = ' ';
-		rc = take_line(&c, whole, out);
+		rc = take_requirement_line(&c, whole, out);
 		free(whole);
 	}
 	return rc;

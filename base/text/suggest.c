@@ -16,7 +16,7 @@ static unsigned char fold(char c)
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned smaller(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -41,11 +41,11 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 		for (size_t j = 1; j <= nb; j++) {
 			unsigned x = fold(a[i - 1]), y = fold(b[j - 1]);
 
-			now[j] = least(least(last[j], now[j - 1]) + 1,
-				       last[j - 1] + (x != y));
+			now[j] = smaller(smaller(last[j], now[j - 1]) + 1,
+					 last[j - 1] + (x != y));
 			if (i > 1 && j > 1 && x == fold(b[j - 2]) &&
 			    y == fold(a[i - 2]))
-				now[j] = least(now[j], older[j - 2] + 1);
+				now[j] = smaller(now[j], older[j - 2] + 1);
 		}
 	}
 	return row[na % 3][nb];
@@ -55,7 +55,7 @@ void suggest_init(struct suggest *n, const char *word)
 {
 	size_t len = strlen(word);
 	unsigned edits =
-	    (unsigned)least((unsigned)(len / BYTES_PER_EDIT), EDITS_MAX);
+	    (unsigned)smaller((unsigned)(len / BYTES_PER_EDIT), EDITS_MAX);
 
 	*n =
 	    (struct suggest){.word = word, .cost = (edits > 0 ? edits : 1) + 1};

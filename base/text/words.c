@@ -34,7 +34,8 @@ bool words_have(const char *list, const char *word)
 }
 
 /* Is P 1 to MAX bytes long, and only of LETTERS? */
-static bool is_of(const char *p, size_t n, size_t max, const char *letters)
+static bool consists_of(const char *p, size_t n, size_t max,
+			const char *letters)
 {
 	size_t i = 0;
 
@@ -48,10 +49,10 @@ static bool is_of(const char *p, size_t n, size_t max, const char *letters)
 
 bool requestor_name_ok(const char *name, size_t n)
 {
-	return is_of(name, n, REQUESTOR_NAME_MAX, ALPHANUMERIC "._@-");
+	return consists_of(name, n, REQUESTOR_NAME_MAX, ALPHANUMERIC "._@-");
 }
 
 bool question_key_ok(const char *key, size_t n)
 {
-	return is_of(key, n, QUESTION_KEY_MAX, ALPHANUMERIC "_.-");
+	return consists_of(key, n, QUESTION_KEY_MAX, ALPHANUMERIC "_.-");
 }

@@ -43,7 +43,7 @@ static uint64_t mix(uint64_t hash, const char *text)
 	return hash;
 }
 
-static uint64_t digest(struct json_object *cookie)
+static uint64_t hash_cookie(struct json_object *cookie)
 {
 	static const char *const parts[] = {"domain", "path", "name", "value"};
 	uint64_t hash = 0xcbf29ce484222325u;
@@ -79,7 +79,7 @@ static int count_cookie_changes(struct call *c, int64_t *changes)
 	}
 	/* a sum, since the order has no meaning */
 	json_each(cookie, all)
-		sum += digest(cookie);
+		sum += hash_cookie(cookie);
 	json_object_put(r);
 	if (sum != s->cookies) {
 		s->cookies = sum;

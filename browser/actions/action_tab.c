@@ -142,7 +142,7 @@ static int await_document(struct call *c, const char *loader, unsigned commits,
  * Return why URL is forbidden, or NULL. The session's trust and hosts bind
  * every call; a run's own hosts bind its calls, too.
  */
-static const char *why_not(struct call *c, const char *url)
+static const char *refused_reason(struct call *c, const char *url)
 {
 	const char *errmsg = net_deny_url(url, c->session->trust);
 	struct url_place at;
@@ -169,7 +169,7 @@ static int navigate(struct call *c, const char *url, int64_t timeout,
 	int rc = 0;
 
 	*a = (struct arrival){0};
-	errmsg = why_not(c, url);
+	errmsg = refused_reason(c, url);
 	if (errmsg != NULL)
 		return not_allowed(c, c->session->trust, url, errmsg);
 	if (c->of_run != NULL)
@@ -211,7 +211,7 @@ static int navigate(struct call *c, const char *url, int64_t timeout,
 	return get_place(c, &a->url, &a->title);
 }
 
-static struct json_object *status_of(const struct arrival *a)
+static struct json_object *arrival_status(const struct arrival *a)
 {
 	return a->status == 0 ? NULL : json_object_new_int(a->status);
 }
@@ -222,10 +222,10 @@ int action_navigate(struct call *c)
 
 	if (navigate(c, arg_str(c, "url"), arg_int(c, "timeoutMs"), &a) < 0)
 		return -1;
-	c->result =
-	    json_pack("success:b partial:b statusCode?o page:o",
-		      !a.partial && a.status < 400, a.partial, status_of(&a),
-		      json_pack("url:s title:s", a.url, a.title));
+	c->result = json_pack("success:b partial:b statusCode?o page:o",
+			      !a.partial && a.status < 400, a.partial,
+			      arrival_status(&a),
+			      json_pack("url:s title:s", a.url, a.title));
 	arrival_fini(&a);
 	return 0;
 }
@@ -265,7 +265,7 @@ int action_create_tab(struct call *c)
 	    json_pack("tabId:s sessionId:s url:s title?s partial:b "
 		      "statusCode?o",
 		      id, c->session->id, a.url == NULL ? "about:blank" : a.url,
-		      a.title, a.partial, status_of(&a));
+		      a.title, a.partial, arrival_status(&a));
 	arrival_fini(&a);
 	return 0;
 }

@@ -66,8 +66,8 @@ static struct json_object *evaluate(struct call *c, int64_t context,
 	return v;
 }
 
-static struct json_object *attempt(struct call *c, const char *text,
-				   int64_t until, const char **errmsg)
+static struct json_object *try_script(struct call *c, const char *text,
+				      int64_t until, const char **errmsg)
 {
 	int64_t context = world(c, until);
 	struct json_object *v;
@@ -98,7 +98,7 @@ struct json_object *script(struct call *c, const char *function,
 	for (int i = 0;
 	     i < TRIES && v == NULL && !c->aborted && clock_mono_ms() < until;
 	     i++) {
-		v = attempt(c, text, until, &errmsg);
+		v = try_script(c, text, until, &errmsg);
 		if (v == NULL && !c->aborted)
 			call_wait(c, clock_mono_ms() + PAUSE_MS);
 	}

@@ -42,7 +42,7 @@ struct cdp {
 	struct waiting *waiting;
 };
 
-static void end(struct cdp *c)
+static void close_pipe(struct cdp *c)
 {
 	if (c->ended)
 		return;
@@ -52,7 +52,7 @@ static void end(struct cdp *c)
 	c->ops->end(c->arg); /* the callback frees C */
 }
 
-static void answer(struct cdp *c, const struct cdp_message *m)
+static void answer_command(struct cdp *c, const struct cdp_message *m)
 {
 	struct waiting *w;
 
@@ -65,7 +65,7 @@ static void answer(struct cdp *c, const struct cdp_message *m)
 }
 
 /* Process all complete messages. */
-static void take(struct cdp *c)
+static void take_messages(struct cdp *c)
 {
 	struct cdp_message m;
 
@@ -78,7 +78,7 @@ static void take(struct cdp *c)
 		else if (m.method != NULL)
 			c->ops->event(c->arg, m.session, m.method, m.params);
 		else
-			answer(c, &m);
+			answer_command(c, &m);
 		json_object_put(m.tree);
 	}
 }
@@ -93,14 +93,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		n = read(fd, buf_room(&c->parse.got, READ_BYTES), READ_BYTES);
 		if (n > 0) {
 			buf_wrote(&c->parse.got, (size_t)n);
-			take(c);
+			take_messages(c);
 		}
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-		end(c);
+		close_pipe(c);
 }
 
-static void flush(struct cdp *c)
+static void flush_commands(struct cdp *c)
 {
 	ssize_t n = 1;
 
@@ -117,7 +117,7 @@ static void flush(struct cdp *c)
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	flush(arg);
+	flush_commands(arg);
 }
 
 struct cdp *cdp_new(struct event_base *base, int in, int out,
@@ -184,7 +184,7 @@ uint32_t cdp_call(struct cdp *c, const char *session, const char *method,
 		*w = (struct waiting){.id = c->id, .done = done, .arg = arg};
 		HASH_ADD(hh, c->waiting, id, sizeof(w->id), w);
 	}
-	flush(c);
+	flush_commands(c);
 	return c->id;
 }
 

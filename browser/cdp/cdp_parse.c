@@ -29,7 +29,8 @@ static void read_message(struct cdp_message *m, struct json_object *tree)
 }
 
 /* Take a message of LEN bytes and its NUL. */
-static void take(struct cdp_parse *p, struct cdp_message *m, size_t len)
+static void take_message_head(struct cdp_parse *p, struct cdp_message *m,
+			      size_t len)
 {
 	struct json_object *tree = NULL;
 
@@ -76,7 +77,7 @@ bool cdp_parse_next(struct cdp_parse *p, struct cdp_message *m)
 		p->dropping = false;
 		return cdp_parse_next(p, m);
 	}
-	take(p, m, (size_t)(nul - buf_data(&p->got)));
+	take_message_head(p, m, (size_t)(nul - buf_data(&p->got)));
 	return true;
 }
 

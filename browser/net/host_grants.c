@@ -90,8 +90,8 @@ static bool is_public(const struct sockaddr *address)
 	       net_deny_address(address, URL_REMOTE) == NULL;
 }
 
-static bool is_named(const struct host_grants *g, const char *host,
-		     unsigned port, const struct sockaddr *address)
+static bool pattern_names_host(const struct host_grants *g, const char *host,
+			       unsigned port, const struct sockaddr *address)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (host_pattern_has(&g->all[i], address, port) ||
@@ -107,7 +107,7 @@ const char *host_grants_address(const struct host_grants *g, const char *host,
 	char buffer[URL_HOST_MAX];
 
 	host = bare(host, buffer);
-	return is_public(address) || is_named(g, host, port, address)
+	return is_public(address) || pattern_names_host(g, host, port, address)
 		   ? NULL
 		   : not_named;
 }

@@ -127,7 +127,7 @@ enum net_deny_owner net_deny_read(const void *answer, size_t len)
  * Ask who has ADDRESS. The kernel answers within send(); old answers are
  * skipped.
  */
-static enum net_deny_owner whose(const struct sockaddr *address)
+static enum net_deny_owner address_owner(const struct sockaddr *address)
 {
 	char answer[ANSWER_MAX];
 	struct nlmsghdr h;
@@ -151,7 +151,7 @@ const char *net_deny_address(const struct sockaddr *address,
 		return DENIED;
 	if (trust == URL_LOCAL)
 		return NULL;
-	switch (whose(address)) {
+	switch (address_owner(address)) {
 	case NET_DENY_OTHERS:
 		return NULL;
 	case NET_DENY_OURS:

@@ -86,7 +86,7 @@ static void pass(struct bufferevent *from, struct bufferevent *to)
 }
 
 /* Shut TO down once it has all bytes; the other end has finished. */
-static void finish(struct conn *c, struct bufferevent *to)
+static void finish_tunnel(struct conn *c, struct bufferevent *to)
 {
 	if (evbuffer_get_length(bufferevent_get_output(to)) > 0)
 		return;
@@ -110,7 +110,7 @@ static void on_tunnel_write(struct bufferevent *bev, void *arg)
 	bufferevent_setwatermark(bev, EV_WRITE, 0, 0);
 	bufferevent_enable(client ? c->server : c->client, EV_READ);
 	if (client ? c->server_ended : c->client_ended)
-		finish(c, bev);
+		finish_tunnel(c, bev);
 }
 
 static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
@@ -124,7 +124,7 @@ static void on_tunnel_event(struct bufferevent *bev, short what, void *arg)
 	}
 	*(client ? &c->client_ended : &c->server_ended) = true;
 	pass(bev, client ? c->server : c->client);
-	finish(c, client ? c->server : c->client);
+	finish_tunnel(c, client ? c->server : c->client);
 }
 
 /* ---- the answer ---- */
@@ -149,7 +149,7 @@ static void end_with(struct conn *c, const uint8_t *text, size_t n)
 	bufferevent_write(c->client, text, n);
 }
 
-static void refuse(struct conn *c, enum socks_code code)
+static void refuse_tunnel(struct conn *c, enum socks_code code)
 {
 	uint8_t text[SOCKS_REPLY_BYTES];
 
@@ -157,14 +157,14 @@ static void refuse(struct conn *c, enum socks_code code)
 	end_with(c, text, sizeof(text));
 }
 
-static void fail(struct conn *c, const char *errmsg, bool policy,
-		 enum socks_code code)
+static void fail_tunnel(struct conn *c, const char *errmsg, bool policy,
+			enum socks_code code)
 {
 	const struct socks_request *r = &c->request;
 
 	c->proxy->ops->failed(c->proxy->arg, c->proxy_ip, r->host, r->port,
 			      errmsg, policy);
-	refuse(c, code);
+	refuse_tunnel(c, code);
 }
 
 /* ---- connecting ---- */
@@ -213,7 +213,7 @@ static void try_next(struct conn *c)
 		bufferevent_free(c->server);
 		c->server = NULL;
 	}
-	fail(c, "nothing answers there", false, SOCKS_REFUSED);
+	fail_tunnel(c, "nothing answers there", false, SOCKS_REFUSED);
 }
 
 static const char *may_reach(const struct conn *c,
@@ -233,7 +233,7 @@ static void on_resolved(void *arg, const union resolver_address *list,
 
 	c->lookup = NULL;
 	if (n == 0) {
-		fail(c, error, false, SOCKS_UNREACHABLE);
+		fail_tunnel(c, error, false, SOCKS_UNREACHABLE);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {
@@ -243,7 +243,7 @@ static void on_resolved(void *arg, const union resolver_address *list,
 		if (errmsg == NULL)
 			errmsg = may_reach(c, &list[i].any);
 		if (errmsg != NULL) {
-			fail(c, errmsg, true, SOCKS_FORBIDDEN);
+			fail_tunnel(c, errmsg, true, SOCKS_FORBIDDEN);
 			return;
 		}
 		if (c->n_to == ADDRESSES_MAX)
@@ -273,7 +273,7 @@ static void go(struct conn *c)
 	if (errmsg == NULL)
 		errmsg = may_reach(c, NULL);
 	if (errmsg != NULL) {
-		fail(c, errmsg, true, SOCKS_FORBIDDEN);
+		fail_tunnel(c, errmsg, true, SOCKS_FORBIDDEN);
 		return;
 	}
 	if (resolve_number(c->request.host, &number)) {
@@ -283,8 +283,8 @@ static void go(struct conn *c)
 	c->lookup =
 	    resolve(c->proxy->resolver, &who, c->request.host, on_resolved, c);
 	if (c->lookup == NULL)
-		fail(c, "too many of your names wait to be resolved", false,
-		     SOCKS_FAILED);
+		fail_tunnel(c, "too many of your names wait to be resolved",
+			    false, SOCKS_FAILED);
 }
 
 /* ---- the request ---- */
@@ -320,7 +320,7 @@ static void take_request(struct conn *c, struct evbuffer *in)
 	int n = socks_request(m, got < 0 ? 0 : (size_t)got, &c->request, &code);
 
 	if (n < 0)
-		refuse(c, code);
+		refuse_tunnel(c, code);
 	if (n <= 0)
 		return;
 	evbuffer_drain(in, (size_t)n);
@@ -351,7 +351,7 @@ static void on_timeout(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Has C's session and requestor room? Connections are left for others. */
-static bool has_room(const struct proxy *p, const struct conn *c)
+static bool has_tunnel_room(const struct proxy *p, const struct conn *c)
 {
 	const struct conn *o;
 	unsigned mine = 0, session = 0;
@@ -380,7 +380,7 @@ static bool take_client(struct conn *c, int fd)
 		return false;
 	c->trust = client.trust;
 	c->requestor = xstrdup(client.requestor);
-	return has_room(c->proxy, c);
+	return has_tunnel_room(c->proxy, c);
 }
 
 static void on_accept(evutil_socket_t fd, short what, void *arg)

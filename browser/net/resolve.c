@@ -47,8 +47,8 @@ struct use { /* the counts of a list of lookups */
 	int64_t session, requestor, all;
 };
 
-static struct use count(const struct lookups *list, const char *requestor,
-			uint32_t proxy_ip)
+static struct use count_lookups(const struct lookups *list,
+				const char *requestor, uint32_t proxy_ip)
 {
 	const struct lookup *l;
 	struct use u = {0};
@@ -64,8 +64,8 @@ static struct use count(const struct lookups *list, const char *requestor,
 }
 
 /* May the owner of U have one more, of MOST in all? */
-static bool has_room(const struct resolver *r, const struct use *u,
-		     int64_t most, int64_t session)
+static bool has_lookup_room(const struct resolver *r, const struct use *u,
+			    int64_t most, int64_t session)
 {
 	int64_t theirs = u->all - u->requestor;
 
@@ -89,9 +89,11 @@ static struct lookup *next_of(struct resolver *r)
 	struct use least = {0};
 
 	TAILQ_FOREACH(l, &r->waiting, link) {
-		struct use u = count(&r->running, l->requestor, l->proxy_ip);
+		struct use u =
+		    count_lookups(&r->running, l->requestor, l->proxy_ip);
 
-		if (!has_room(r, &u, RESOLVER_AT_ONCE, RESOLVE_SESSION_RUNS) ||
+		if (!has_lookup_room(r, &u, RESOLVER_AT_ONCE,
+				     RESOLVE_SESSION_RUNS) ||
 		    (best != NULL && (u.requestor > least.requestor ||
 				      (u.requestor == least.requestor &&
 				       u.session >= least.session))))
@@ -138,7 +140,7 @@ static const char *errmsg(const struct resolver_answer *a)
 	return a->error != 0 ? gai_strerror(a->error) : "it has no address";
 }
 
-static void take(struct resolver *r, const struct resolver_answer *a)
+static void take_answer_of(struct resolver *r, const struct resolver_answer *a)
 {
 	struct lookup *l;
 
@@ -165,7 +167,7 @@ static void on_answer(evutil_socket_t sock, short what, void *arg)
 
 	(void)what;
 	if (n == sizeof(a)) {
-		take(r, &a);
+		take_answer_of(r, &a);
 		begin_some(r);
 		return;
 	}
@@ -189,11 +191,12 @@ bool resolve_number(const char *host, union resolver_address *address)
 struct lookup *resolve(struct resolver *r, const struct resolve_for *who,
 		       const char *host, resolve_done *done, void *arg)
 {
-	struct use u = count(&r->waiting, who->requestor, who->proxy_ip);
+	struct use u =
+	    count_lookups(&r->waiting, who->requestor, who->proxy_ip);
 	struct lookup *l;
 
 	if (strlen(host) >= sizeof(l->host) ||
-	    !has_room(r, &u, RESOLVE_QUEUE_MAX, RESOLVE_SESSION_QUEUE))
+	    !has_lookup_room(r, &u, RESOLVE_QUEUE_MAX, RESOLVE_SESSION_QUEUE))
 		return NULL;
 	l = xcalloc(1, sizeof(*l));
 	l->of = r;

@@ -22,7 +22,7 @@ static struct { /* the running lookups; id 0 and pid 0: a free place */
 	pid_t pid;
 } children[RESOLVER_AT_ONCE];
 
-static void answer(const struct resolver_answer *a)
+static void send_answer(const struct resolver_answer *a)
 {
 	(void)!send(HELPER_PROCESS_FD, a, sizeof(*a), MSG_NOSIGNAL);
 }
@@ -31,12 +31,13 @@ static void answer_late(uint32_t id)
 {
 	const struct resolver_answer a = {.id = id, .error = EAI_AGAIN};
 
-	answer(&a);
+	send_answer(&a);
 }
 
 /* ---- a lookup's child ---- */
 
-static void take(struct resolver_answer *a, const struct addrinfo *list)
+static void take_addresses(struct resolver_answer *a,
+			   const struct addrinfo *list)
 {
 	for (; list != NULL && a->n < RESOLVER_ADDRESSES; list = list->ai_next)
 		if (list->ai_addrlen <= sizeof(a->all[0]))
@@ -44,7 +45,7 @@ static void take(struct resolver_answer *a, const struct addrinfo *list)
 			       list->ai_addrlen);
 }
 
-static _Noreturn void look_up(const struct resolver_order *o)
+static _Noreturn void run_lookup(const struct resolver_order *o)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
 				       .ai_socktype = SOCK_STREAM};
@@ -54,14 +55,14 @@ static _Noreturn void look_up(const struct resolver_order *o)
 	alarm(RESOLVER_S);
 	a.error = getaddrinfo(o->host, NULL, &hints, &list);
 	if (a.error == 0)
-		take(&a, list);
-	answer(&a);
+		take_addresses(&a, list);
+	send_answer(&a);
 	_exit(0);
 }
 
 /* ---- the lookups ---- */
 
-static size_t find(uint32_t id)
+static size_t find_order(uint32_t id)
 {
 	size_t i = 0;
 
@@ -70,14 +71,14 @@ static size_t find(uint32_t id)
 	return i;
 }
 
-static void begin(const struct resolver_order *o)
+static void begin_order(const struct resolver_order *o)
 {
-	size_t i = find(0);
+	size_t i = find_order(0);
 	sigset_t none;
 	pid_t pid;
 
 	if (i == RESOLVER_AT_ONCE || o->id == 0 ||
-	    find(o->id) < RESOLVER_AT_ONCE) {
+	    find_order(o->id) < RESOLVER_AT_ONCE) {
 		answer_late(o->id);
 		return;
 	}
@@ -86,7 +87,7 @@ static void begin(const struct resolver_order *o)
 		signal(SIGALRM, SIG_DFL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		look_up(o);
+		run_lookup(o);
 	}
 	if (pid < 0) {
 		answer_late(o->id);
@@ -100,7 +101,7 @@ static void begin(const struct resolver_order *o)
  * Reap children. A child that exited has answered; for a killed child answer
  * now.
  */
-static void reap(void)
+static void reap_lookups(void)
 {
 	int status;
 	pid_t pid;
@@ -122,9 +123,9 @@ static void on_request(const void *request)
 
 	memcpy(&o, request, sizeof(o));
 	o.host[sizeof(o.host) - 1] = '\0';
-	i = find(o.id);
+	i = find_order(o.id);
 	if (o.look_up != 0)
-		begin(&o);
+		begin_order(&o);
 	else if (o.id != 0 && i < RESOLVER_AT_ONCE)
 		kill(children[i].pid, SIGKILL);
 }
@@ -143,7 +144,7 @@ int resolver_fork(int (*prepare)(void), pid_t *pid)
 	static const struct helper_process kind = {
 	    .order_size = sizeof(struct resolver_order),
 	    .on_request = on_request,
-	    .reap = reap,
+	    .reap = reap_lookups,
 	    .end = end_all};
 	int sock = helper_process_fork("paddock-names", pid);
 

@@ -215,8 +215,8 @@ static unsigned port_of(const char *p, size_t n, unsigned fallback)
 }
 
 /* Split host[:port] or [v6][:port] at P, N bytes. */
-static const char *split(struct url_place *to, const char *p, size_t n,
-			 unsigned fallback)
+static const char *split_place(struct url_place *to, const char *p, size_t n,
+			       unsigned fallback)
 {
 	const char *host = p, *end = p + n, *colon;
 	size_t len;
@@ -281,7 +281,7 @@ const char *url_policy_url(const char *url, enum url_trust trust,
 		return "a backslash";
 	if (memchr(p, '@', n) != NULL)
 		return "a user or a password in it";
-	errmsg = split(to, p, n, schemes[i].port);
+	errmsg = split_place(to, p, n, schemes[i].port);
 	if (errmsg == NULL)
 		errmsg = url_policy_port(to->port, trust);
 	if (errmsg == NULL)

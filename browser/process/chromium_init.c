@@ -143,7 +143,7 @@ static uint64_t files_at(const char *path)
 		   : 0;
 }
 
-static void count(struct usage *w, pid_t pid)
+static void count_process(struct usage *w, pid_t pid)
 {
 	struct process p = {pid, own_bytes(pid), own_threads(pid)};
 
@@ -165,7 +165,7 @@ static void count(struct usage *w, pid_t pid)
 		w->most_threads = p;
 }
 
-static void measure(struct usage *w)
+static void measure_use(struct usage *w)
 {
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
@@ -176,7 +176,7 @@ static void measure(struct usage *w)
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
 		if (pid > 1)
-			count(w, pid);
+			count_process(w, pid);
 	}
 	if (d != NULL)
 		closedir(d);
@@ -195,7 +195,7 @@ static const char *line_of(const char *text, const char *key)
 	return at != NULL ? at + strlen(key) : "";
 }
 
-static struct isolation look(pid_t pid)
+static struct isolation look_at_isolation(pid_t pid)
 {
 	struct isolation p = {0};
 	char text[PROC_FILE_MAX];
@@ -215,7 +215,7 @@ static struct isolation look(pid_t pid)
  */
 static int pages_are_sandboxed(void)
 {
-	unsigned above = look(1).namespaces;
+	unsigned above = look_at_isolation(1).namespaces;
 	DIR *d = opendir("/proc");
 	const struct dirent *e;
 	int rc = -ENOENT;
@@ -226,7 +226,7 @@ static int pages_are_sandboxed(void)
 
 		if (pid <= 1 || !has_argument(pid, "--type=renderer"))
 			continue;
-		p = look(pid);
+		p = look_at_isolation(pid);
 		rc = p.seccomp == 2 && p.namespaces > above;
 	}
 	if (d != NULL)
@@ -247,8 +247,8 @@ static const struct process *victim(const struct process *other,
 	return other->pid == 0 || its > allowed / 2 ? main : other;
 }
 
-static void end(const struct process *p, enum chromium_init_kind kind,
-		uint64_t used, uint64_t allowed)
+static void end_busiest(const struct process *p, enum chromium_init_kind kind,
+			uint64_t used, uint64_t allowed)
 {
 	if (p->pid <= 1)
 		return;
@@ -264,7 +264,7 @@ static bool end_page(const struct chromium_pages_one *page,
 {
 	const struct process p = {.pid = page->pid};
 
-	end(&p, kind, used, allowed);
+	end_busiest(&p, kind, used, allowed);
 	return page->pid > 1;
 }
 
@@ -308,14 +308,14 @@ static void check_usage(void)
 		it.ticks_left--;
 		return;
 	}
-	measure(&w);
+	measure_use(&w);
 	if (w.bytes > l->memory_bytes) {
 		p = victim(&w.most_bytes, &w.main, w.main.bytes,
 			   l->memory_bytes);
-		end(p, CHROMIUM_INIT_MEMORY, p->bytes, l->memory_bytes);
+		end_busiest(p, CHROMIUM_INIT_MEMORY, p->bytes, l->memory_bytes);
 	} else if (w.tasks > l->tasks) {
 		p = victim(&w.most_threads, &w.main, w.main.threads, l->tasks);
-		end(p, CHROMIUM_INIT_TASKS, p->threads, l->tasks);
+		end_busiest(p, CHROMIUM_INIT_TASKS, p->threads, l->tasks);
 	} else {
 		check_each_page(silent);
 	}
@@ -342,7 +342,7 @@ static bool can_raise_to(int nice)
 
 /* ---- the main loop ---- */
 
-static void reap(void)
+static void reap_chromium(void)
 {
 	int status;
 	pid_t pid;
@@ -381,7 +381,7 @@ _Noreturn void chromium_init_run(int to, pid_t chromium,
 		int64_t left = due - clock_mono_ms();
 		struct timespec ts = {.tv_nsec = left * 1000000};
 
-		reap();
+		reap_chromium();
 		if (left > 0) { /* wait, or until a child ends */
 			ppoll(NULL, 0, &ts, &none);
 			continue;

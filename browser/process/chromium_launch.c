@@ -87,7 +87,8 @@ static int map_ids(const struct child *c)
 	return rc;
 }
 
-static _Noreturn void fail(const struct child *c, const char *step, int rc)
+static _Noreturn void fail_launch(const struct child *c, const char *step,
+				  int rc)
 {
 	struct report r = {.err = -rc};
 
@@ -102,7 +103,7 @@ static int enter_rootfs(const struct child *c)
 	int rc = chromium_rootfs_enter(c->plan->argv[0], &step);
 
 	if (rc < 0)
-		fail(c, step, rc);
+		fail_launch(c, step, rc);
 	return rc;
 }
 
@@ -229,17 +230,17 @@ static _Noreturn void init(const struct child *c)
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		rc = steps[i].take(c);
 		if (rc < 0)
-			fail(c, steps[i].name, rc);
+			fail_launch(c, steps[i].name, rc);
 	}
 	fd = listen_all();
 	if (fd < 0)
-		fail(c, "listen for its connections", fd);
+		fail_launch(c, "listen for its connections", fd);
 	rc = drop_privileges(c);
 	if (rc < 0)
-		fail(c, "give up privileges", rc);
+		fail_launch(c, "give up privileges", rc);
 	pid = fork();
 	if (pid < 0)
-		fail(c, "fork", -errno);
+		fail_launch(c, "fork", -errno);
 	if (pid == 0)
 		become_chromium(c);
 	(void)fdpass_send(c->report, &r, sizeof(r), fd, 0);
@@ -263,7 +264,7 @@ static int recv_report(int from, struct report *r)
 	return fd;
 }
 
-static int give_up(pid_t pid)
+static int kill_launched(pid_t pid)
 {
 	int status;
 
@@ -275,7 +276,7 @@ static int give_up(pid_t pid)
 	return -1;
 }
 
-static void close_all(const int *fds, size_t n)
+static void close_fds(const int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (fds[i] >= 0)
@@ -321,7 +322,7 @@ int chromium_launch(struct chromium_launched *l,
 	pair[1] = -1;
 	l->listener = recv_report(pair[0], &r);
 	if (l->listener < 0)
-		l->pid = give_up(l->pid);
+		l->pid = kill_launched(l->pid);
 out:
 	if (l->pid > 0) {
 		l->to = to[1];
@@ -336,6 +337,6 @@ out:
 			   "profile)",
 			   r.step, strerror(r.err), (unsigned)geteuid());
 	}
-	close_all(fds, ARRAY_LEN(fds));
+	close_fds(fds, ARRAY_LEN(fds));
 	return l->pid > 0 ? 0 : -r.err;
 }

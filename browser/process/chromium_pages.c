@@ -131,7 +131,7 @@ void chromium_pages_look(int64_t now_ms)
 	it.now = now_ms;
 }
 
-static struct page *note(pid_t pid, uint64_t cpu_ms)
+static struct page *note_page(pid_t pid, uint64_t cpu_ms)
 {
 	struct page *p = page_of(pid);
 
@@ -146,7 +146,7 @@ static struct page *note(pid_t pid, uint64_t cpu_ms)
 
 void chromium_pages_saw(pid_t pid, uint64_t threads, uint64_t cpu_ms)
 {
-	struct page *p = note(pid, cpu_ms);
+	struct page *p = note_page(pid, cpu_ms);
 	uint64_t used;
 
 	if (p == NULL)
@@ -163,7 +163,7 @@ void chromium_pages_saw(pid_t pid, uint64_t threads, uint64_t cpu_ms)
 
 void chromium_pages_saw_helper(pid_t pid, uint64_t cpu_ms)
 {
-	struct page *p = note(pid, cpu_ms);
+	struct page *p = note_page(pid, cpu_ms);
 
 	if (p != NULL)
 		p->is_helper = true;

@@ -37,7 +37,7 @@ struct chromium_process {
 	int64_t over_at;
 };
 
-static void forget(struct chromium_process *w)
+static void forget_process(struct chromium_process *w)
 {
 	for (size_t i = 0; i < ARRAY_LEN(w->fds); i++)
 		sys_drop(&w->fds[i]);
@@ -132,8 +132,8 @@ static void take_process(struct chromium_process *w, int fd, pid_t pid)
 }
 
 /* Handle the event N; takes FD. */
-static void take(struct chromium_process *w,
-		 const struct chromium_starter_event *n, int fd)
+static void take_event(struct chromium_process *w,
+		       const struct chromium_starter_event *n, int fd)
 {
 	if (n->start != w->start) {
 		sys_drop(&fd);
@@ -171,7 +171,7 @@ static void on_event(evutil_socket_t sock, short what, void *arg)
 	got = fdpass_recv((int)sock, &n, sizeof(n), &fd, NULL);
 	if (got == sizeof(n)) {
 		n.errmsg[sizeof(n.errmsg) - 1] = '\0';
-		take(w, &n, fd);
+		take_event(w, &n, fd);
 		return;
 	}
 	sys_drop(&fd);
@@ -191,7 +191,7 @@ static int order(struct chromium_process *w,
 
 int chromium_process_start(struct chromium_process *w)
 {
-	forget(w);
+	forget_process(w);
 	w->over.kind = 0;
 	w->start++;
 	return order(w, CHROMIUM_STARTER_START);
@@ -205,7 +205,7 @@ void chromium_process_stop(struct chromium_process *w)
 	    CHROMIUM_STARTER_STOP); /* without a starter there is no Chromium */
 	w->start++;		    /* events of the old start are dropped
 				       from now */
-	forget(w);
+	forget_process(w);
 }
 
 pid_t chromium_process_pid(const struct chromium_process *w)
@@ -237,7 +237,7 @@ void chromium_process_free(struct chromium_process *w)
 {
 	if (w == NULL)
 		return;
-	forget(w);
+	forget_process(w);
 	event_free(w->events);
 	close(w->starter);
 	free(w);

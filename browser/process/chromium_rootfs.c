@@ -58,7 +58,7 @@ static const char *const shared[] = {
     "/opt", "/srv", "/var/lib", "/run", "/mnt", "/media", "/dev/shm"};
 
 /* Make the folder PATH below ROOT, with its parents. */
-static int make_folder(int root, const char *path)
+static int make_root_folder(int root, const char *path)
 {
 	int fd = mounts_point(root, path, S_IFDIR);
 
@@ -85,7 +85,7 @@ static int copy_link(int root, const char *from, const char *path)
 		return -errno;
 	target[n] = '\0';
 	snprintf(folder, sizeof(folder), "%.*s", (int)(last - 1 - path), path);
-	rc = folder[0] != '\0' ? make_folder(root, folder) : 0;
+	rc = folder[0] != '\0' ? make_root_folder(root, folder) : 0;
 	if (rc < 0)
 		return rc;
 	return symlinkat(target, root, path + 1) == 0 || errno == EEXIST
@@ -112,7 +112,7 @@ static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
 /*
  * Show the host's PATH at the same place: a link as a link, other files bound.
  */
-static int show(const char *path, uint64_t flags)
+static int bind_path(const char *path, uint64_t flags)
 {
 	char from[PATH_MAX];
 	int fd, rc;
@@ -128,10 +128,10 @@ static int show(const char *path, uint64_t flags)
 	return rc;
 }
 
-static int show_all(void)
+static int bind_paths(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
-		int rc = show(shown[i], MOUNTS_READ_ONLY);
+		int rc = bind_path(shown[i], MOUNTS_READ_ONLY);
 
 		if (rc < 0)
 			return rc;
@@ -146,7 +146,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, n) == 0 && path[n] == '/';
 }
 
-static bool is_shared(const char *folder)
+static bool is_shared_mount(const char *folder)
 {
 	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
 		if (strcmp(folder, shared[i]) == 0)
@@ -168,7 +168,8 @@ static int show_program(const char *path)
 			return 0;
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
-	return show(is_shared(folder) ? path : folder, MOUNTS_READ_ONLY);
+	return bind_path(is_shared_mount(folder) ? path : folder,
+			 MOUNTS_READ_ONLY);
 }
 
 static int memory_at(const char *path, const char *options)
@@ -184,7 +185,7 @@ static int make_devices(void)
 	int rc = memory_at(NEW "/dev", "mode=755,size=64k");
 
 	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
-		rc = show(devices[i], MOUNTS_DEVICE);
+		rc = bind_path(devices[i], MOUNTS_DEVICE);
 	for (size_t i = 0; i < ARRAY_LEN(links) && rc == 0; i++) {
 		char to[64];
 
@@ -201,7 +202,7 @@ static int make_devices(void)
 				  "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
 }
 
-static int make_folders(void)
+static int make_root_folders(void)
 {
 	int rc =
 	    memory_at(NEW "/tmp", "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);
@@ -210,7 +211,7 @@ static int make_folders(void)
 	if (rc == 0 && root < 0)
 		rc = -errno;
 	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++)
-		rc = make_folder(root, folders[i]);
+		rc = make_root_folder(root, folders[i]);
 	sys_close(root);
 	return rc;
 }
@@ -259,10 +260,10 @@ int chromium_rootfs_enter(const char *program, const char **step)
 		int (*take)(void);
 		const char *name;
 	} steps[] = {
-	    {show_all, "bind programs, libraries and fonts"},
+	    {bind_paths, "bind programs, libraries and fonts"},
 	    {make_proc, "mount a /proc of its own"},
 	    {make_devices, "bind devices"},
-	    {make_folders, "mount memory to write to"},
+	    {make_root_folders, "mount memory to write to"},
 	    {go_there, "go to a root of its own"},
 	};
 	int rc = make_root();

@@ -34,7 +34,7 @@ static void send_event(enum chromium_starter_event_kind kind, int32_t value,
 		close(fd);
 }
 
-static void stop(void)
+static void stop_started(void)
 {
 	int status;
 
@@ -47,12 +47,12 @@ static void stop(void)
 	it.init = -1;
 }
 
-static void start(uint32_t number)
+static void start_world(uint32_t number)
 {
 	struct chromium_launched l;
 	char errmsg[CHROMIUM_STARTER_WHY];
 
-	stop();
+	stop_started();
 	it.start = number;
 	if (chromium_launch(&l, it.plan, errmsg, sizeof(errmsg)) < 0) {
 		send_event(CHROMIUM_STARTER_FAILED, 0, errmsg, -1);
@@ -65,7 +65,7 @@ static void start(uint32_t number)
 	send_event(CHROMIUM_STARTER_PID1, l.pid, "", l.watch);
 }
 
-static void reap(void)
+static void reap_worlds(void)
 {
 	int status;
 	pid_t pid;
@@ -83,9 +83,9 @@ static void on_request(const void *request)
 	const struct chromium_starter_request *o = request;
 
 	if (o->kind == CHROMIUM_STARTER_START)
-		start(o->start);
+		start_world(o->start);
 	else if (o->kind == CHROMIUM_STARTER_STOP && o->start == it.start)
-		stop();
+		stop_started();
 }
 
 int chromium_starter_fork(const struct chromium_launch_plan *plan, pid_t *pid)
@@ -93,8 +93,8 @@ int chromium_starter_fork(const struct chromium_launch_plan *plan, pid_t *pid)
 	static const struct helper_process kind = {
 	    .order_size = sizeof(struct chromium_starter_request),
 	    .on_request = on_request,
-	    .reap = reap,
-	    .end = stop};
+	    .reap = reap_worlds,
+	    .end = stop_started};
 	int sock = helper_process_fork("paddock-starter", pid);
 
 	if (sock < 0 || *pid > 0)

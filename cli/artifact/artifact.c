@@ -91,8 +91,8 @@ static int no_such_name(struct json_object *list, const char *run,
  * Find in the VIEW of RUN the artifact called NAME; without NAME the only
  * artifact. *OUT is the caller's. 0 or an exit status.
  */
-static int pick(struct json_object *view, const char *run, const char *name,
-		struct json_object **out)
+static int pick_artifact(struct json_object *view, const char *run,
+			 const char *name, struct json_object **out)
 {
 	struct json_object *list = json_member(view, "artifacts");
 	size_t n;
@@ -116,14 +116,15 @@ static int pick(struct json_object *view, const char *run, const char *name,
 	return no_such_name(list, run, name);
 }
 
-static int find(const struct cli *cli, struct client *c, const char *run,
-		const char *name, struct json_object **out)
+static int find_artifact(const struct cli *cli, struct client *c,
+			 const char *run, const char *name,
+			 struct json_object **out)
 {
 	struct json_object *view;
 	int rc = tool_call_run(cli, c, run, &view);
 
 	if (rc == 0)
-		rc = pick(view, run, name, out);
+		rc = pick_artifact(view, run, name, out);
 	json_object_put(view);
 	return rc;
 }
@@ -169,7 +170,7 @@ static int get(const struct cli *cli, struct client *c, int n,
 	int rc;
 
 	if (is_run(arg[0]))
-		rc = find(cli, c, arg[0], n > 1 ? arg[1] : NULL, &a);
+		rc = find_artifact(cli, c, arg[0], n > 1 ? arg[1] : NULL, &a);
 	else
 		rc = describe(c, arg[0], &a);
 	if (rc == 0 && flags.out != NULL)
@@ -181,7 +182,7 @@ static int get(const struct cli *cli, struct client *c, int n,
 	return rc;
 }
 
-static int collect(void *arg, const void *p, size_t n)
+static int collect_bytes(void *arg, const void *p, size_t n)
 {
 	return buf_add(arg, p, n);
 }
@@ -222,13 +223,13 @@ static int cat(const struct cli *cli, struct client *c, int n,
 	int rc = 0;
 
 	if (is_run(id)) {
-		rc = find(cli, c, id, n > 1 ? arg[1] : NULL, &a);
+		rc = find_artifact(cli, c, id, n > 1 ? arg[1] : NULL, &a);
 		id = json_member_str(a, "artifactId");
 	}
 	if (rc == 0 && !isatty(STDOUT_FILENO)) {
 		rc = artifact_write_file(c, id, "-");
 	} else if (rc == 0) {
-		rc = artifact_fetch(c, id, "memory", collect, &b);
+		rc = artifact_fetch(c, id, "memory", collect_bytes, &b);
 		if (rc == 0)
 			show_text(&b);
 	}

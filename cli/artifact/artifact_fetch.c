@@ -41,7 +41,7 @@ static int bad_piece(const struct fetch *f, const char *what)
 	return message_fail(CLI_TROUBLE, "artifact %s: %s", f->id, what);
 }
 
-static int take(struct fetch *f, struct json_object *piece)
+static int take_piece(struct fetch *f, struct json_object *piece)
 {
 	struct json_object *data = json_member(piece, "data");
 	struct json_object *complete = json_member(piece, "complete");
@@ -71,7 +71,7 @@ static int take(struct fetch *f, struct json_object *piece)
 	return 0;
 }
 
-static int next_piece(struct fetch *f)
+static int fetch_piece(struct fetch *f)
 {
 	struct tool_result a;
 	int rc;
@@ -80,7 +80,7 @@ static int next_piece(struct fetch *f)
 			 json_pack("artifactId:s offset:i", f->id, f->at), &a);
 	if (rc != 0)
 		return rc;
-	rc = a.good ? take(f, a.value) : report_refusal(a.value, NULL);
+	rc = a.good ? take_piece(f, a.value) : report_refusal(a.value, NULL);
 	tool_result_fini(&a);
 	return rc;
 }
@@ -99,7 +99,7 @@ static int check_hash(struct fetch *f)
 			    "differs");
 }
 
-static int take_bytes(void *arg, const void *p, size_t n)
+static int count_bytes(void *arg, const void *p, size_t n)
 {
 	struct fetch *f = arg;
 
@@ -112,7 +112,7 @@ static int take_bytes(void *arg, const void *p, size_t n)
 static int fetch_bytes(struct fetch *f)
 {
 	struct tool_result a = {0};
-	int rc = client_get_bytes(f->client, f->id, f->at, take_bytes, f, &a);
+	int rc = client_get_bytes(f->client, f->id, f->at, count_bytes, f, &a);
 	const char *sha256 = json_member_str(a.value, "sha256");
 
 	if (rc == -ENOTSUP)
@@ -137,13 +137,13 @@ int artifact_fetch(struct client *c, const char *id, const char *to,
 	int rc = 0;
 
 	sha256_init(&f.hash);
-	rc = next_piece(&f); /* most artifacts are no larger */
+	rc = fetch_piece(&f); /* most artifacts are no larger */
 	if (rc == 0 && !f.complete)
 		rc = fetch_bytes(&f);
 	if (rc == -ENOTSUP)
 		rc = 0;
 	while (rc == 0 && !f.complete)
-		rc = next_piece(&f);
+		rc = fetch_piece(&f);
 	if (rc == 0)
 		rc = check_hash(&f);
 	return rc;

@@ -14,7 +14,8 @@
 #include "cli/terminal/terminal.h"
 #include "proto/json/json_pack.h"
 
-static int settle(struct json_object *found, const char *given, char **id)
+static int settle_artifact_id(struct json_object *found, const char *given,
+			      char **id)
 {
 	size_t n = json_length(found);
 
@@ -48,7 +49,8 @@ int artifact_id_find(const struct cli *cli, struct client *c, const char *given,
 	if (rc == 0 && !a.good)
 		rc = report_refusal(a.value, NULL);
 	if (rc == 0)
-		rc = settle(json_member(a.value, "artifacts"), given, id);
+		rc = settle_artifact_id(json_member(a.value, "artifacts"),
+					given, id);
 	tool_result_fini(&a);
 	free(prefix);
 	return rc;

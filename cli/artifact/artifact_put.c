@@ -91,7 +91,7 @@ static int close_failed(int fd)
  * Open PATH ("-": stdin), a copy if it is no regular file. Returns a descriptor
  * and *SIZE, or -errno.
  */
-static int open_file(const char *path, int64_t *size)
+static int open_upload(const char *path, int64_t *size)
 {
 	bool in = strcmp(path, "-") == 0;
 	int fd = in ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -133,12 +133,12 @@ static const char *base_name(const char *path)
  * Upload the file PATH. 0 and the artifact in *OUT, the caller's; or the exit
  * status, the reason printed.
  */
-static int put_file(struct client *c, const char *path, const char *name,
-		    const char *mime, struct json_object **out)
+static int upload_file(struct client *c, const char *path, const char *name,
+		       const char *mime, struct json_object **out)
 {
 	struct tool_result a = {0};
 	int64_t size = 0;
-	int rc, fd = open_file(path, &size);
+	int rc, fd = open_upload(path, &size);
 
 	if (fd < 0)
 		return message_fail(CLI_USAGE, "%s: %s",
@@ -157,11 +157,11 @@ static int put_file(struct client *c, const char *path, const char *name,
 
 /* ---- paddock artifact put ---- */
 
-static int put(const struct cli *cli, struct client *c, int n,
-	       const char *const *arg)
+static int put_artifact(const struct cli *cli, struct client *c, int n,
+			const char *const *arg)
 {
 	struct json_object *a = NULL;
-	int rc = put_file(c, arg[0], flags.name, flags.mime, &a);
+	int rc = upload_file(c, arg[0], flags.name, flags.mime, &a);
 
 	(void)n;
 	if (rc == 0 && client_is_private(c) && !cli->quiet)
@@ -183,7 +183,7 @@ static int put_one(const struct cli *cli, struct client *c, const char *path,
 		   struct json_object **v)
 {
 	struct json_object *a = NULL;
-	int rc = put_file(c, path, NULL, NULL, &a);
+	int rc = upload_file(c, path, NULL, NULL, &a);
 
 	if (rc == 0 && !cli->quiet)
 		message_more("uploaded %s as %s", path,
@@ -322,5 +322,5 @@ const struct command cmd_artifact_put = {
     .n_opts = ARRAY_LEN(opts),
     .min = 1,
     .max = 1,
-    .call = put,
+    .call = put_artifact,
 };

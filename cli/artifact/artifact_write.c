@@ -41,7 +41,7 @@ struct sink {
  * Write N bytes to the sink. From time to time start writing to disk, in
  * parallel with the fetch; for a pipe that fails, harmlessly.
  */
-static int write_all(void *arg, const void *p, size_t n)
+static int write_piece(void *arg, const void *p, size_t n)
 {
 	struct sink *to = arg;
 	const char *at = p;
@@ -153,10 +153,11 @@ static int trouble(const char *path, int rc)
 }
 
 /* Fetch artifact ID into FD and close FD. PATH is for messages. */
-static int fill(struct client *c, const char *id, int fd, const char *path)
+static int fill_artifact(struct client *c, const char *id, int fd,
+			 const char *path)
 {
 	struct sink to = {.fd = fd};
-	int rc = artifact_fetch(c, id, path, write_all, &to);
+	int rc = artifact_fetch(c, id, path, write_piece, &to);
 
 	/* some file systems report a full disk only now */
 	if (close(fd) < 0 && rc == 0)
@@ -255,7 +256,7 @@ static int save_into(struct client *c, struct json_object *artifact,
 	if (fd < 0) {
 		rc = trouble(buf_data(&path), fd);
 	} else {
-		rc = fill(c, id, fd, buf_data(&path));
+		rc = fill_artifact(c, id, fd, buf_data(&path));
 		if (rc != 0)
 			unlinkat(in, strrchr(buf_data(&path), '/') + 1, 0);
 		else if (!to->quiet)
@@ -275,7 +276,7 @@ static int save_into(struct client *c, struct json_object *artifact,
  * Make the folder PATH and its parents, as mkdir -p. Links are followed: the
  * user chose PATH.
  */
-static int make_folders(const char *path)
+static int make_parents(const char *path)
 {
 	char *copy = xstrdup(path);
 	int rc = 0;
@@ -317,7 +318,7 @@ int artifact_write_all(struct client *c, struct json_object *view,
 	struct folder to = {.name = dir,
 			    .quiet = quiet,
 			    .asks = !named && access(dir, F_OK) == 0};
-	int fd, rc = n > 0 ? make_folders(dir) : 0, first = 0;
+	int fd, rc = n > 0 ? make_parents(dir) : 0, first = 0;
 
 	if (n == 0)
 		return 0;
@@ -351,7 +352,7 @@ int artifact_write_file(struct client *c, const char *id, const char *path)
 	int fd, rc;
 
 	if (strcmp(path, "-") == 0)
-		return artifact_fetch(c, id, "stdout", write_all, &out);
+		return artifact_fetch(c, id, "stdout", write_piece, &out);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST) {
 		ours = false;
@@ -359,7 +360,7 @@ int artifact_write_file(struct client *c, const char *id, const char *path)
 	}
 	if (fd < 0)
 		return trouble(path, -errno);
-	rc = fill(c, id, fd, path);
+	rc = fill_artifact(c, id, fd, path);
 	if (rc != 0 && ours)
 		unlink(path);
 	else if (rc != 0)

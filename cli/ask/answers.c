@@ -82,7 +82,7 @@ void answers_tell_rest(const struct answers *a)
  * Return the value in WORD, if the key in WORD is KEY; *RAW: the value is JSON
  * (":="). Else NULL.
  */
-static const char *value_of(const char *word, const char *key, bool *raw)
+static const char *word_value(const char *word, const char *key, bool *raw)
 {
 	size_t n = strlen(key);
 
@@ -130,7 +130,7 @@ static size_t put_given(struct answers *a, struct json_object *schema,
 
 	form_field_init(&f, schema, key);
 	for (size_t i = 0; i < a->given->n; i++) {
-		const char *text = value_of(a->given->item[i], key, &raw);
+		const char *text = word_value(a->given->item[i], key, &raw);
 
 		if (text == NULL)
 			continue;
@@ -296,8 +296,8 @@ static enum ask_end fill_in(struct answers *a, const char *who,
 }
 
 /* Return the response to an elicitation, the caller's; NULL: a signal came. */
-static struct json_object *answer(struct answers *a, const char *who,
-				  struct json_object *params)
+static struct json_object *answer_form(struct answers *a, const char *who,
+				       struct json_object *params)
 {
 	static const char *const actions[] = {[ASK_ACCEPT] = "accept",
 					      [ASK_DECLINE] = "decline",
@@ -346,7 +346,7 @@ struct json_object *answers_give(struct answers *a, const char *who,
 
 		if (!json_member_is(request, "method", "elicitation/create"))
 			continue;
-		one = answer(a, who, json_member(request, "params"));
+		one = answer_form(a, who, json_member(request, "params"));
 		if (one == NULL) {
 			json_object_put(all);
 			return NULL;

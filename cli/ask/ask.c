@@ -50,7 +50,7 @@ static void forget_typed(void)
 	buf_fini(&typed);
 }
 
-static bool take_line(char **line)
+static bool read_terminal_line(char **line)
 {
 	const char *data = buf_data(&typed), *end;
 
@@ -63,9 +63,9 @@ static bool take_line(char **line)
 }
 
 /* Read the next line into *LINE, the caller's. */
-static enum line_end read_line(char **line)
+static enum line_end read_answer_line(char **line)
 {
-	while (!take_line(line)) {
+	while (!read_terminal_line(line)) {
 		struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
 				      {.fd = signals_fd(), .events = POLLIN}};
 		char text[4096];
@@ -169,7 +169,7 @@ static enum line_end ask_secret(const struct question *q, char **line)
 	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &mute) < 0)
 		return LINE_NONE;
 	prompt(q);
-	end = read_line(line);
+	end = read_answer_line(line);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &was);
 	safe_fprintf(stderr, "\n");
 	return end;
@@ -180,7 +180,7 @@ static enum line_end ask_once(const struct question *q, char **line)
 	if (q->field.secret)
 		return ask_secret(q, line);
 	prompt(q);
-	return read_line(line);
+	return read_answer_line(line);
 }
 
 /* Take an empty line: the default, no value, or an empty list where valid. */
@@ -220,8 +220,8 @@ static int take_input(const struct form_field *f, struct json_object *into,
 	return rc;
 }
 
-static int take(const struct question *q, struct json_object *into,
-		const char *line, char *errmsg, size_t size)
+static int take_field(const struct question *q, struct json_object *into,
+		      const char *line, char *errmsg, size_t size)
 {
 	struct json_object *value;
 	int rc;
@@ -265,7 +265,7 @@ static enum ask_end ask_field(const struct question *q,
 		declines = strcmp(line, "!decline") == 0;
 		cancels = strcmp(line, "!cancel") == 0;
 		if (!declines && !cancels)
-			rc = take(q, into, line, errmsg, sizeof(errmsg));
+			rc = take_field(q, into, line, errmsg, sizeof(errmsg));
 		free(line);
 		if (declines || cancels)
 			return declines ? ASK_DECLINE : ASK_CANCEL;
@@ -342,7 +342,7 @@ static enum ask_end ask_word(const char *who, const char *what, bool again)
 
 		safe_fprintf(stderr, "%s: %s (%s): ", who, what,
 			     again ? "y, n, or a to answer again" : "y or n");
-		how = read_line(&line);
+		how = read_answer_line(&line);
 		if (how != LINE_TYPED)
 			return unusual(how);
 		for (i = 0; i < n && strcasecmp(words[i].word, line) != 0; i++)
@@ -359,7 +359,7 @@ bool ask_yes(const char *what)
 	return ask_word("paddock", what, false) == ASK_ACCEPT;
 }
 
-static struct json_object *copy(struct json_object *from)
+static struct json_object *copy_defaults(struct json_object *from)
 {
 	struct json_object *to = json_object_new_object();
 
@@ -378,7 +378,7 @@ static enum ask_end ask_all(const char *who, struct json_object *schema,
 	enum ask_end end;
 
 	do {
-		struct json_object *mine = copy(content);
+		struct json_object *mine = copy_defaults(content);
 		struct round r = {.who = who, .schema = schema, .into = mine};
 
 		end = ask_fields(&r);

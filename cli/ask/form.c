@@ -30,7 +30,7 @@ static bool is_titled(struct json_object *list)
 	return json_length(list) > 0;
 }
 
-static struct json_object *options_of(struct json_object *schema)
+static struct json_object *choice_options(struct json_object *schema)
 {
 	static const char *const titled[] = {"oneOf", "anyOf"};
 
@@ -60,14 +60,14 @@ void form_field_init(struct form_field *f, struct json_object *root,
 	*f = (struct form_field){.key = key,
 				 .root = root,
 				 .schema = schema,
-				 .options = options_of(schema),
+				 .options = choice_options(schema),
 				 .types = input_types(root, own),
 				 .required = is_required(root, key),
 				 .secret =
 				     json_member_bool(own, "writeOnly") ||
 				     json_member_bool(schema, "writeOnly")};
 	if (f->options == NULL && f->types == INPUT_ARRAY) {
-		f->options = options_of(input_items(root, schema));
+		f->options = choice_options(input_items(root, schema));
 		f->several = f->options != NULL;
 	}
 	f->names = json_member(schema, "enumNames");
@@ -204,7 +204,7 @@ static int not_so(const struct form_field *f, char *errmsg, size_t size)
 }
 
 /* Is TEXT (may be NULL) the LEN bytes of WORD? */
-static bool is_word(const char *text, const char *word, size_t len)
+static bool is_prefix_word(const char *text, const char *word, size_t len)
 {
 	return text != NULL && strlen(text) == len &&
 	       memcmp(text, word, len) == 0;
@@ -224,8 +224,8 @@ static size_t chosen(const struct form_field *f, const char *word, size_t len)
 		const char *title;
 		struct json_object *v = form_option(f, i, &title);
 
-		if (is_word(json_object_get_string(v), word, len) ||
-		    is_word(title, word, len))
+		if (is_prefix_word(json_object_get_string(v), word, len) ||
+		    is_prefix_word(title, word, len))
 			at = i + 1;
 	}
 	return at <= n ? at : 0;

@@ -121,7 +121,7 @@ static int typed(const struct put *p, struct json_object **out,
 	return 0;
 }
 
-static int set(const struct put *p, struct json_object *v)
+static int set_input(const struct put *p, struct json_object *v)
 {
 	json_object_object_add(p->into, p->key, v);
 	return 0;
@@ -158,14 +158,14 @@ static int put_element(const struct put *p, struct json_object *schema,
 
 	if (json_parse(&v, text, len, NULL) == 0 &&
 	    json_object_is_type(v, json_type_array))
-		return set(p, v);
+		return set_input(p, v);
 	json_object_put(v);
 	rc = typed(p, &v, input_items(p->root, schema), text, len);
 	if (rc < 0)
 		return utf8_ok(text, len) ? no_element(p, schema, text) : rc;
 	if (!json_object_is_type(list, json_type_array)) {
 		list = json_object_new_array();
-		set(p, list);
+		set_input(p, list);
 	}
 	return json_object_array_add(list, v);
 }
@@ -243,8 +243,8 @@ static struct json_object *as_file(const char *word, const char *text,
 	return v;
 }
 
-static int put_value(const struct put *p, struct json_object *schema,
-		     const char *text, size_t len)
+static int put_text_input(const struct put *p, struct json_object *schema,
+			  const char *text, size_t len)
 {
 	struct json_object *v = NULL;
 	int rc;
@@ -252,7 +252,7 @@ static int put_value(const struct put *p, struct json_object *schema,
 	if (input_types(p->root, schema) == INPUT_ARRAY)
 		return put_element(p, schema, text, len);
 	rc = typed(p, &v, schema, text, len);
-	return rc < 0 ? rc : set(p, v);
+	return rc < 0 ? rc : set_input(p, v);
 }
 
 static int put_json(const struct put *p, const char *text, size_t len)
@@ -262,7 +262,7 @@ static int put_json(const struct put *p, const char *text, size_t len)
 
 	if (json_parse(&v, text, len, &err) < 0)
 		return no_json(p, text, &err);
-	return set(p, v);
+	return set_input(p, v);
 }
 
 /* A value, read from its source. */
@@ -312,15 +312,16 @@ static int take_given(const struct put *p, struct given *g, const char *word)
 }
 
 /* Put the file V, as a further ELEMENT of a list if so. */
-static int put_file(const struct put *p, bool element, struct json_object *v)
+static int put_file_input(const struct put *p, bool element,
+			  struct json_object *v)
 {
 	struct json_object *list = json_member(p->into, p->key);
 
 	if (!element)
-		return set(p, v);
+		return set_input(p, v);
 	if (!json_object_is_type(list, json_type_array)) {
 		list = json_object_new_array();
-		set(p, list);
+		set_input(p, list);
 	}
 	return json_object_array_add(list, v);
 }
@@ -335,13 +336,13 @@ static int put_text(const struct put *p, struct json_object *schema, bool raw,
 	int rc;
 
 	if (file && word[0] == '@' && word[1] == '@')
-		return put_file(p, element, upload_later(word + 2));
+		return put_file_input(p, element, upload_later(word + 2));
 	rc = take_given(p, &g, word);
 	if (rc == 0 && file && !(element && looks_json(g.text)))
-		rc = put_file(p, element, as_file(word, g.text, g.len));
+		rc = put_file_input(p, element, as_file(word, g.text, g.len));
 	else if (rc == 0)
 		rc = raw ? put_json(p, g.text, g.len)
-			 : put_value(p, schema, g.text, g.len);
+			 : put_text_input(p, schema, g.text, g.len);
 	free(g.owned);
 	return rc;
 }
@@ -452,7 +453,7 @@ static int put_at(const struct put *p, bool raw, const char *value)
 }
 
 /* Return the key of WORD, the caller's. EQUALS points to the "=" in WORD. */
-static char *key_of(const char *word, const char *equals)
+static char *input_key(const char *word, const char *equals)
 {
 	bool raw = equals > word && equals[-1] == ':';
 
@@ -469,7 +470,7 @@ char *input_member(struct json_object *schema, const char *word)
 
 	if (equals == NULL)
 		return NULL;
-	p.key = key = key_of(word, equals);
+	p.key = key = input_key(word, equals);
 	while (input_property(p.root, p.schema, p.key, NULL) == NULL &&
 	       (head = head_of(&p, &p.schema)) != NULL) {
 		json_pointer_push(&pointer, head);
@@ -504,7 +505,7 @@ int input_put(struct json_object *inputs, struct json_object *schema,
 		    "-i %s: write key=value, key=@FILE, key=env:NAME or "
 		    "key:=JSON",
 		    word);
-	p.key = key = key_of(word, equals);
+	p.key = key = input_key(word, equals);
 	rc = put_at(&p, raw, equals + 1);
 	free(key);
 	return rc;

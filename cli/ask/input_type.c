@@ -71,7 +71,8 @@ unsigned input_type_of(struct json_object *v)
 /* ---- $ref ---- */
 
 /* Return the target of POINTER ("/$defs/a") in ROOT; no escapes decoded. */
-static struct json_object *walk(struct json_object *root, const char *pointer)
+static struct json_object *walk_pointer(struct json_object *root,
+					const char *pointer)
 {
 	struct json_object *at = root;
 
@@ -97,14 +98,14 @@ struct json_object *input_resolve(struct json_object *root,
 
 		if (ref == NULL || ref[0] != '#')
 			return schema;
-		schema = walk(root, ref + 1);
+		schema = walk_pointer(root, ref + 1);
 	}
 	return NULL;
 }
 
 /* ---- types ---- */
 
-static unsigned named(struct json_object *type)
+static unsigned type_bits(struct json_object *type)
 {
 	const char *name = json_object_is_type(type, json_type_string)
 			       ? json_object_get_string(type)
@@ -153,9 +154,9 @@ static unsigned types_at(struct json_object *root, struct json_object *schema,
 	if (depth > REFS_MAX)
 		return 0;
 	if (json_object_is_type(type, json_type_array))
-		return of_all(type, named);
+		return of_all(type, type_bits);
 	if (type != NULL)
-		return named(type);
+		return type_bits(type);
 	v = json_member(s, "enum");
 	if (json_object_is_type(v, json_type_array))
 		return of_all(v, input_type_of);

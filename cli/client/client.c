@@ -130,14 +130,14 @@ static int gone_as(struct client *c, const char *what, bool said)
 	return -EPIPE;
 }
 
-static int gone(struct client *c, const char *what)
+static int report_server_gone(struct client *c, const char *what)
 {
 	return gone_as(c, what, false);
 }
 
 /* ---- messages ---- */
 
-static void put(struct client *c, const struct buf *message)
+static void send_message(struct client *c, const struct buf *message)
 {
 	buf_add(&c->tx, buf_data(message), buf_len(message));
 	buf_add_str(&c->tx, "\n");
@@ -149,7 +149,7 @@ void client_notify(struct client *c, const char *method,
 	struct buf b = {0};
 
 	rpc_put_notification(&b, method, params);
-	put(c, &b);
+	send_message(c, &b);
 	buf_fini(&b);
 	json_object_put(params);
 }
@@ -190,7 +190,7 @@ int64_t client_request(struct client *c, const char *method,
 		add_terms(c, params);
 	snprintf(id, sizeof(id), "%lld", (long long)++c->last_id);
 	rpc_put_request(&b, id, method, params);
-	put(c, &b);
+	send_message(c, &b);
 	buf_fini(&b);
 	json_object_put(params);
 	return c->last_id;
@@ -205,7 +205,7 @@ static void on_request(struct client *c, const struct rpc_msg *m)
 	else
 		rpc_put_error(&b, m->id, RPC_METHOD_NOT_FOUND,
 			      "this client cannot do that", NULL);
-	put(c, &b);
+	send_message(c, &b);
 	buf_fini(&b);
 }
 
@@ -252,7 +252,7 @@ static int on_line(struct client *c, const char *text, size_t len)
 	else if (m.kind == RPC_NOTIFICATION)
 		on_notification(c, &m);
 	else if (m.kind == RPC_BROKEN)
-		rc = gone(c, m.text);
+		rc = report_server_gone(c, m.text);
 	else if (m.kind == RPC_RESPONSE) /* to a message it could not read */
 		rc = gone_as(c, json_member_str(m.error, "message"), true);
 	rpc_fini(&m);
@@ -283,7 +283,7 @@ static int cut_lines(struct client *c)
 
 /* ---- bytes ---- */
 
-static int read_some(struct client *c)
+static int read_server(struct client *c)
 {
 	size_t most = c->bytes > 0 ? BYTES_AT_ONCE : READ_BYTES;
 	char *room = buf_room(&c->rx, most);
@@ -292,14 +292,15 @@ static int read_some(struct client *c)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n < 0)
-		return gone(c, strerror(errno));
+		return report_server_gone(c, strerror(errno));
 	if (n == 0)
-		return gone(c, "it closed the connection");
+		return report_server_gone(c, "it closed the connection");
 	buf_wrote(&c->rx, (size_t)n);
 	if (cut_lines(c) < 0)
 		return -EPIPE;
 	if (c->bytes == 0 && buf_len(&c->rx) > LINE_MAX_BYTES)
-		return gone(c, "it sent a message too large to read");
+		return report_server_gone(
+		    c, "it sent a message too large to read");
 	return 0;
 }
 
@@ -327,13 +328,14 @@ int client_pump(struct client *c, int ms)
 		return -EPIPE;
 	n = poll(p, 3, ms);
 	if (n < 0)
-		return errno == EINTR ? 0 : gone(c, strerror(errno));
+		return errno == EINTR ? 0
+				      : report_server_gone(c, strerror(errno));
 	if (n == 0)
 		return -ETIMEDOUT;
 	if (p[2].revents != 0)
 		rc = write_some(c);
 	if (rc == 0 && p[0].revents != 0)
-		rc = read_some(c);
+		rc = read_server(c);
 	if (rc == 0 && p[1].revents != 0)
 		rc = -EINTR;
 	return rc;

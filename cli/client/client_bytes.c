@@ -49,8 +49,8 @@ static int ask_once(struct client *c, const char *method,
  * Call METHOD; takes PARAMS. 0, with the answer or the refusal in A; else the
  * exit status.
  */
-static int ask(struct client *c, const char *method, struct json_object *params,
-	       struct tool_result *a)
+static int call_bytes_method(struct client *c, const char *method,
+			     struct json_object *params, struct tool_result *a)
 {
 	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
 	int rc;
@@ -81,7 +81,7 @@ static int wait_writable(struct client *c)
 	return p[1].revents != 0 ? client_pump(c, 0) : 0;
 }
 
-static ssize_t copy(int out, int fd, off_t at, size_t n)
+static ssize_t copy_range(int out, int fd, off_t at, size_t n)
 {
 	static char block[1 << 16];
 	ssize_t got =
@@ -96,12 +96,12 @@ static ssize_t send_some(int out, int fd, off_t at, size_t n)
 	ssize_t got = sendfile(out, fd, &from, n);
 
 	if (got < 0 && errno == EINVAL)
-		got = copy(out, fd, at, n);
+		got = copy_range(out, fd, at, n);
 	return got < 0 ? -errno : got;
 }
 
 /* Send SIZE bytes of FD. 0, or -errno; -EIO: FD has fewer bytes now. */
-static int send_all(struct client *c, int fd, int64_t size)
+static int send_file(struct client *c, int fd, int64_t size)
 {
 	int64_t at = 0;
 	int rc = 0;
@@ -143,16 +143,16 @@ static int wait_told(struct client *c, struct tool_result *a)
 int client_put_bytes(struct client *c, int fd, int64_t size, const char *name,
 		     const char *mime, struct tool_result *a)
 {
-	int rc =
-	    ask(c, PUT,
-		json_pack("name?s mimeType?s bytes:i", name, mime, size), a);
+	int rc = call_bytes_method(
+	    c, PUT, json_pack("name?s mimeType?s bytes:i", name, mime, size),
+	    a);
 
 	if (rc != 0 || !a->good)
 		return rc;
 	tool_result_fini(a);
 	*a = (struct tool_result){0};
 	sys_roomy(c->link.out);
-	rc = send_all(c, fd, size);
+	rc = send_file(c, fd, size);
 	if (rc == -EIO)
 		return message_fail(CLI_TROUBLE,
 				    "%s was cut short while it was sent", name);
@@ -166,7 +166,8 @@ int client_put_bytes(struct client *c, int fd, int64_t size, const char *name,
 int client_get_bytes(struct client *c, const char *id, int64_t at,
 		     client_bytes_sink sink, void *arg, struct tool_result *a)
 {
-	int rc = ask(c, READ, json_pack("artifactId:s offset?i", id, at), a);
+	int rc = call_bytes_method(
+	    c, READ, json_pack("artifactId:s offset?i", id, at), a);
 
 	/* an older server, or a transport without raw bytes */
 	if (rc == 0 && !a->good &&

@@ -84,7 +84,7 @@ static bool is_stateless(const struct rpc_msg *m)
 	return false;
 }
 
-static int greet(struct client *c, int ms)
+static int greet_server(struct client *c, int ms)
 {
 	const char *version;
 	struct rpc_msg m;
@@ -132,7 +132,7 @@ static struct client *open_socket(const char *path, int ms, int *errmsg)
 	*errmsg = transport_connect(&c->link, path);
 	c->quiet_end = true;
 	if (*errmsg == 0)
-		*errmsg = greet(c, ms);
+		*errmsg = greet_server(c, ms);
 	c->quiet_end = false;
 	if (*errmsg == 0)
 		return c;
@@ -152,7 +152,7 @@ struct client *client_open_private(const struct cli *cli)
 		return NULL;
 	}
 	c->is_private = true;
-	if (greet(c, CLIENT_FOREVER) == 0)
+	if (greet_server(c, CLIENT_FOREVER) == 0)
 		return c;
 	client_close(c);
 	return NULL;

@@ -180,8 +180,8 @@ static void add_count(struct buf *out, const struct progress_bar *b)
 }
 
 /* Append TEXT, at most MOST columns, and a blank, within *LEFT columns. */
-static void add_text(struct buf *out, const char *text, size_t most,
-		     size_t *left)
+static void add_progress_text(struct buf *out, const char *text, size_t most,
+			      size_t *left)
 {
 	size_t start = buf_len(out);
 
@@ -193,7 +193,7 @@ static void add_text(struct buf *out, const char *text, size_t most,
 }
 
 /* Take COLUMNS off *LEFT; false: less is left. */
-static bool room(size_t *left, size_t columns)
+static bool take_columns(size_t *left, size_t columns)
 {
 	if (columns > *left)
 		return false;
@@ -214,19 +214,19 @@ void progress_bar_render(struct buf *out, const struct progress_bar *b)
 
 	add_count(&count, b);
 	duration_text(time, b->elapsed_ms);
-	counts = room(&left, buf_len(&count));
-	turns = b->total == 0 && room(&left, 2);
-	times = room(&left, strlen(time));
+	counts = take_columns(&left, buf_len(&count));
+	turns = b->total == 0 && take_columns(&left, 2);
+	times = take_columns(&left, strlen(time));
 	has_bar = b->total > 0 && left >= PROGRESS_BAR_COLUMNS + NAME_COLUMNS &&
-		  room(&left, PROGRESS_BAR_COLUMNS + (b->utf8 ? 1 : 3));
-	add_text(out, b->name, NAME_COLUMNS, &left);
+		  take_columns(&left, PROGRESS_BAR_COLUMNS + (b->utf8 ? 1 : 3));
+	add_progress_text(out, b->name, NAME_COLUMNS, &left);
 	if (has_bar)
 		add_bar(out, b);
 	if (turns)
 		add_spinner(out, b);
 	if (counts && buf_len(&count) > 0)
 		buf_add(out, buf_data(&count), buf_len(&count));
-	add_text(out, b->message, SANITIZE_NO_LIMIT, &left);
+	add_progress_text(out, b->message, SANITIZE_NO_LIMIT, &left);
 	if (times)
 		buf_add_str(out, time);
 	buf_fini(&count);

@@ -34,7 +34,7 @@ char *run_id_beginning(const char *given, const char *kind)
 	return whole ? xstrdup(given) : xasprintf("%s%s", kind, given);
 }
 
-static int settle(struct json_object *runs, const char *given, char **id)
+static int settle_run_id(struct json_object *runs, const char *given, char **id)
 {
 	size_t n = json_length(runs);
 
@@ -70,7 +70,7 @@ int run_id_find(const struct cli *cli, struct client *c, const char *given,
 		       json_pack("limit:i idPrefix?s", last ? 1 : 2, prefix),
 		       &page);
 	if (rc == 0)
-		rc = settle(json_member(page, "runs"), given, id);
+		rc = settle_run_id(json_member(page, "runs"), given, id);
 	json_object_put(page);
 	free(prefix);
 	return rc;

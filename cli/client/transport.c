@@ -40,7 +40,7 @@ static const struct transport closed = {
 
 /* ---- the daemon's socket ---- */
 
-static const char *folder(const char *variable)
+static const char *env_folder(const char *variable)
 {
 	const char *dir = getenv(variable);
 
@@ -53,13 +53,13 @@ char *transport_usual_socket(void)
 
 	if (getuid() == 0)
 		return xstrdup(TRANSPORT_SYSTEM_SOCKET);
-	dir = folder("XDG_RUNTIME_DIR");
+	dir = env_folder("XDG_RUNTIME_DIR");
 	if (dir != NULL)
 		return xasprintf("%s/paddock/paddock.sock", dir);
-	dir = folder("XDG_STATE_HOME");
+	dir = env_folder("XDG_STATE_HOME");
 	if (dir != NULL)
 		return xasprintf("%s/paddock/paddock.sock", dir);
-	dir = folder("HOME");
+	dir = env_folder("HOME");
 	return xasprintf("%s/.local/state/paddock/paddock.sock",
 			 dir != NULL ? dir : "");
 }
@@ -142,8 +142,8 @@ void transport_arguments(struct opt_list *args, const struct cli *cli,
 		add_flag(args, "--templates", cli->templates.item[i]);
 }
 
-static void arguments(struct opt_list *args, const struct cli *cli,
-		      const char *program)
+static void server_arguments(struct opt_list *args, const struct cli *cli,
+			     const char *program)
 {
 	opt_list_add(args, program);
 	opt_list_add(args, "--stdio");
@@ -159,8 +159,8 @@ static void arguments(struct opt_list *args, const struct cli *cli,
  * Become the private server, in the child, with a process group of its own:
  * ctrl-C then reaches paddock alone, and paddock cancels the run in order.
  */
-static void become(const struct opt_list *args, int in, int out, int log,
-		   pid_t parent)
+static void exec_server(const struct opt_list *args, int in, int out, int log,
+			pid_t parent)
 {
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -175,8 +175,8 @@ static void become(const struct opt_list *args, int in, int out, int log,
 	_exit(CLI_TROUBLE);
 }
 
-static int start(struct transport *l, const struct opt_list *args, int in,
-		 int out)
+static int start_server(struct transport *l, const struct opt_list *args,
+			int in, int out)
 {
 	pid_t parent = getpid();
 
@@ -184,7 +184,7 @@ static int start(struct transport *l, const struct opt_list *args, int in,
 	if (l->pid < 0)
 		return -errno;
 	if (l->pid == 0)
-		become(args, in, out, l->log, parent);
+		exec_server(args, in, out, l->log, parent);
 	l->pidfd = (int)syscall(SYS_pidfd_open, l->pid, 0);
 	return 0;
 }
@@ -207,11 +207,11 @@ int transport_spawn(struct transport *l, const struct cli *cli, char *errmsg,
 	}
 	if (!cli->verbose)
 		l->log = memfd_create("paddockd.log", MFD_CLOEXEC);
-	arguments(&args, cli, l->peer);
+	server_arguments(&args, cli, l->peer);
 	if (pipe2(to, O_CLOEXEC) < 0 || pipe2(from, O_CLOEXEC) < 0)
 		rc = -errno;
 	else
-		rc = start(l, &args, to[0], from[1]);
+		rc = start_server(l, &args, to[0], from[1]);
 	if (rc < 0)
 		errmsg_set(errmsg, size, "%s: %s", l->peer, strerror(-rc));
 	for (int i = 0; i < 2; i++) {
@@ -249,7 +249,7 @@ static bool ended_within(const struct transport *l, int ms)
  * Wait for the private server, whose stdin is closed: a request to end. After
  * END_MS send SIGTERM, after TERM_MS more SIGKILL. Returns its status.
  */
-static int reap(struct transport *l)
+static int reap_server(struct transport *l)
 {
 	int status = 0;
 
@@ -273,7 +273,7 @@ int transport_end(struct transport *l)
 		close(l->in);
 	l->in = l->out = -1;
 	if (l->pid > 0)
-		status = reap(l);
+		status = reap_server(l);
 	if (l->pidfd >= 0)
 		close(l->pidfd);
 	l->pid = l->pidfd = -1;

@@ -46,7 +46,7 @@ static const struct kind uploads = {"paddock/deleteArtifacts", "artifactIds",
 				    "artifactId", "ARTIFACT_NOT_FOUND", ""};
 
 /* Return the exit status for an item KEPT by the server. */
-static int status_of(const struct kind *k, struct json_object *kept)
+static int kept_status(const struct kind *k, struct json_object *kept)
 {
 	if (json_member_is(kept, "errorCode", k->absent))
 		return CLI_ABSENT;
@@ -61,7 +61,7 @@ static int tell_kept(const struct kind *k, struct json_object *result)
 	int worst = CLI_OK;
 
 	json_each(one, json_member(result, "kept")) {
-		int rc = status_of(k, one);
+		int rc = kept_status(k, one);
 
 		message_print("%s was not deleted: %s",
 			      json_member_str(one, k->id),
@@ -75,8 +75,9 @@ static int tell_kept(const struct kind *k, struct json_object *result)
  * Call the method of K; takes PARAMS. 0 and *RESULT, the caller's; or the exit
  * status, the reason printed.
  */
-static int ask(const struct cli *cli, struct client *c, const struct kind *k,
-	       struct json_object *params, struct json_object **result)
+static int ask_to_delete(const struct cli *cli, struct client *c,
+			 const struct kind *k, struct json_object *params,
+			 struct json_object **result)
 {
 	struct tool_result a;
 	int rc = client_method(c, k->method, params, &a);
@@ -126,7 +127,7 @@ static int delete (const struct cli *cli, struct client *c,
 		else if (!cli->quiet)
 			message_print("%s is named more than once", arg[i]);
 	json_object_object_add(params, k->ids, ids);
-	rc = ask(cli, c, k, params, &result);
+	rc = ask_to_delete(cli, c, k, params, &result);
 	if (rc == 0 && cli->json)
 		json_pretty_print(result, true);
 	for (int i = 0; result != NULL && !cli->json && i < n; i++)
@@ -224,13 +225,14 @@ static int prune(const struct cli *cli, struct client *c, int n,
 		    "more than nothing, up to 366d: 90m, 7d, 1h30m; a bare number is seconds",
 		    flags.older);
 	before_ms = clock_wall_ms() - ms;
-	rc = ask(cli, c, &runs,
-		 json_pack("before:i templateId?s status?s", before_ms,
-			   flags.template, flags.status),
-		 &of_runs);
+	rc = ask_to_delete(cli, c, &runs,
+			   json_pack("before:i templateId?s status?s",
+				     before_ms, flags.template, flags.status),
+			   &of_runs);
 	if (rc == 0 && all)
-		rc = ask(cli, c, &uploads, json_pack("before:i", before_ms),
-			 &of_uploads);
+		rc = ask_to_delete(cli, c, &uploads,
+				   json_pack("before:i", before_ms),
+				   &of_uploads);
 	if (rc == 0)
 		rc = tell_pruned(cli, of_runs, of_uploads, before_ms);
 	json_object_put(of_runs);

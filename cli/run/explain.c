@@ -34,11 +34,11 @@ struct story {
 	struct json_object *errmsg, *help; /* arrays of sentences */
 };
 
-static void tell(struct json_object *list, const char *fmt, ...)
+static void add_sentence(struct json_object *list, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Append a sentence to LIST, cleaned: it quotes untrusted words. */
-static void tell(struct json_object *list, const char *fmt, ...)
+static void add_sentence(struct json_object *list, const char *fmt, ...)
 {
 	struct buf clean = {0};
 	char *text;
@@ -64,8 +64,8 @@ static void tell_sentence(struct json_object *list, const char *text)
 	size_t n = strlen(text);
 
 	if (n > 0)
-		tell(list, "%c%s%s", toupper((unsigned char)text[0]), text + 1,
-		     text[n - 1] == '.' ? "" : ".");
+		add_sentence(list, "%c%s%s", toupper((unsigned char)text[0]),
+			     text + 1, text[n - 1] == '.' ? "" : ".");
 }
 
 static const char *detail(const struct story *s, const char *key)
@@ -79,20 +79,22 @@ static void about_step(struct story *s)
 {
 	const char *code = detail(s, "stepErrorCode");
 
-	tell(s->errmsg, "Its step %s failed%s%s.",
-	     detail(s, "failedStep") ? detail(s, "failedStep") : "(unnamed)",
-	     code != NULL ? " with " : "", code != NULL ? code : "");
+	add_sentence(s->errmsg, "Its step %s failed%s%s.",
+		     detail(s, "failedStep") ? detail(s, "failedStep")
+					     : "(unnamed)",
+		     code != NULL ? " with " : "", code != NULL ? code : "");
 }
 
 /* Append the help of W, and the operator's key that raises W's limit. */
 static void tell_cage_help(struct story *s, const struct cage_hints *w)
 {
-	tell(s->help, "%s", w->help);
+	add_sentence(s->help, "%s", w->help);
 	if (w->key != NULL)
-		tell(s->help,
-		     "Or the operator can raise it: %s in [template \"%s\"] of "
-		     "paddock.conf.",
-		     w->key, json_member_str(s->view, "templateId"));
+		add_sentence(
+		    s->help,
+		    "Or the operator can raise it: %s in [template \"%s\"] of "
+		    "paddock.conf.",
+		    w->key, json_member_str(s->view, "templateId"));
 }
 
 static void about_execution(struct story *s)
@@ -104,19 +106,21 @@ static void about_execution(struct story *s)
 	char *help = remedy_hint("EXECUTION_ERROR", s->details, s->words);
 
 	if (w != NULL)
-		tell(s->errmsg, "Its program gave up. %s", w->errmsg);
+		add_sentence(s->errmsg, "Its program gave up. %s", w->errmsg);
 	else if (code != NULL)
-		tell(s->errmsg,
-		     "The template itself gave up, with its code %s.", code);
+		add_sentence(s->errmsg,
+			     "The template itself gave up, with its code %s.",
+			     code);
 	else if (status != NULL)
-		tell(s->errmsg,
-		     "Its program ended with status %s, which says that "
-		     "it failed.",
-		     json_object_get_string(status));
+		add_sentence(
+		    s->errmsg,
+		    "Its program ended with status %s, which says that "
+		    "it failed.",
+		    json_object_get_string(status));
 	else
-		tell(s->errmsg,
-		     "The template's code raised an error that it did "
-		     "not handle.");
+		add_sentence(s->errmsg,
+			     "The template's code raised an error that it did "
+			     "not handle.");
 	if (w != NULL)
 		tell_cage_help(s, w);
 	else
@@ -127,15 +131,16 @@ static void about_execution(struct story *s)
 static void about_output(struct story *s)
 {
 	if (s->details != NULL && detail(s, "keyword") != NULL)
-		tell(s->errmsg,
-		     "What it returned is not what its outputsSchema "
-		     "promises.");
+		add_sentence(s->errmsg,
+			     "What it returned is not what its outputsSchema "
+			     "promises.");
 	else
-		tell(s->errmsg, "What it returned is no result.");
+		add_sentence(s->errmsg, "What it returned is no result.");
 	if (json_member(s->view, "result") != NULL)
-		tell(s->help, "What it returned is shown by: paddock result %s",
-		     s->words);
-	tell(s->help, "The template's author has to mend it.");
+		add_sentence(s->help,
+			     "What it returned is shown by: paddock result %s",
+			     s->words);
+	add_sentence(s->help, "The template's author has to mend it.");
 }
 
 /* Meanings of signals, apart from a fault in the code. */
@@ -164,19 +169,21 @@ static void about_crash(struct story *s)
 			       ? sigabbrev_np(json_object_get_int(sig))
 			       : json_object_get_string(sig);
 
-	tell(s->errmsg,
-	     "Its worker process died%s%s. The server and other runs "
-	     "were not touched.",
-	     name != NULL ? " of signal " : "", name != NULL ? name : "");
+	add_sentence(s->errmsg,
+		     "Its worker process died%s%s. The server and other runs "
+		     "were not touched.",
+		     name != NULL ? " of signal " : "",
+		     name != NULL ? name : "");
 	for (size_t i = 0; name != NULL && i < ARRAY_LEN(signals); i++)
 		if (strcmp(signals[i].name, name) == 0) {
-			tell(s->errmsg, "%s", signals[i].errmsg);
-			tell(s->help, "%s", signals[i].help);
+			add_sentence(s->errmsg, "%s", signals[i].errmsg);
+			add_sentence(s->help, "%s", signals[i].help);
 		}
-	tell(s->help,
-	     "Run it again (paddock retry %s); if it dies again with the same "
-	     "inputs, the template's author has to mend it.",
-	     s->words);
+	add_sentence(
+	    s->help,
+	    "Run it again (paddock retry %s); if it dies again with the same "
+	    "inputs, the template's author has to mend it.",
+	    s->words);
 }
 
 /* Forbidden system calls: their purpose, and what to use instead. */
@@ -218,12 +225,12 @@ static void about_call(struct story *s)
 		buf_printf(&text, "%s%s", buf_len(&text) > 0 ? ", " : "",
 			   json_object_get_string(one));
 	if (buf_len(&text) > 0)
-		tell(s->errmsg, "Its arguments were %.*s.", (int)buf_len(&text),
-		     buf_data(&text));
+		add_sentence(s->errmsg, "Its arguments were %.*s.",
+			     (int)buf_len(&text), buf_data(&text));
 	if (who != NULL)
-		tell(s->errmsg, "That was %s, process %s of its own.",
-		     json_member_str(who, "comm"),
-		     json_object_get_string(json_member(who, "pid")));
+		add_sentence(s->errmsg, "That was %s, process %s of its own.",
+			     json_member_str(who, "comm"),
+			     json_object_get_string(json_member(who, "pid")));
 	buf_fini(&text);
 }
 
@@ -232,25 +239,27 @@ static void about_sandbox(struct story *s)
 	const char *call = detail(s, "syscall");
 	char *name = xasprintf(" %s ", call != NULL ? call : "unknown");
 
-	tell(s->errmsg,
-	     "It tried what the sandbox forbids%s%s, and was killed "
-	     "before that had any effect.",
-	     call != NULL ? ": the system call " : "",
-	     call != NULL ? call : "");
+	add_sentence(s->errmsg,
+		     "It tried what the sandbox forbids%s%s, and was killed "
+		     "before that had any effect.",
+		     call != NULL ? ": the system call " : "",
+		     call != NULL ? call : "");
 	about_call(s);
-	tell(s->help, "Nothing in the manifest or the configuration can allow "
-		      "that.");
+	add_sentence(s->help,
+		     "Nothing in the manifest or the configuration can allow "
+		     "that.");
 	for (size_t i = 0; i < ARRAY_LEN(forbidden); i++) {
 		if (strstr(forbidden[i].calls, name) == NULL)
 			continue;
-		tell(s->errmsg, "It %s.", forbidden[i].is);
+		add_sentence(s->errmsg, "It %s.", forbidden[i].is);
 		if (forbidden[i].instead != NULL)
-			tell(s->help, "%s", forbidden[i].instead);
+			add_sentence(s->help, "%s", forbidden[i].instead);
 	}
 	free(name);
-	tell(s->help,
-	     "Unless its author can do without, the template cannot run "
-	     "here. If you do not know the template, do not trust it.");
+	add_sentence(
+	    s->help,
+	    "Unless its author can do without, the template cannot run "
+	    "here. If you do not know the template, do not trust it.");
 }
 
 /* Return further advice on INFO, a limit of ours; or NULL. */
@@ -281,29 +290,30 @@ static void about_limit(struct story *s)
 	char *needed = remedy_limit(s->details), *who = remedy_who(s->details);
 	char part[QUANTITY_SIZE];
 
-	tell(s->errmsg, "It met the limit %s.",
-	     limit != NULL ? limit : "on resources");
+	add_sentence(s->errmsg, "It met the limit %s.",
+		     limit != NULL ? limit : "on resources");
 	if (needed != NULL)
 		tell_sentence(s->errmsg, needed);
 	if (room != NULL && used != NULL && unit != NULL)
-		tell(s->errmsg, "The part of %s is %s, and it was full.", room,
-		     quantity(part, json_object_get_int64(used), unit));
-	tell(s->help, "Ask for less at once.");
+		add_sentence(s->errmsg,
+			     "The part of %s is %s, and it was full.", room,
+			     quantity(part, json_object_get_int64(used), unit));
+	add_sentence(s->help, "Ask for less at once.");
 	if (info != NULL)
-		tell(s->errmsg, "That is a limit of %s.", info->what);
+		add_sentence(s->errmsg, "That is a limit of %s.", info->what);
 	if (info != NULL && limit_help(info) != NULL)
-		tell(s->help, "%s", limit_help(info));
+		add_sentence(s->help, "%s", limit_help(info));
 	if (who != NULL)
-		tell(s->help, "Or %s.", who);
+		add_sentence(s->help, "Or %s.", who);
 	else
-		tell(s->help, "Nobody can raise it: it is fixed.");
+		add_sentence(s->help, "Nobody can raise it: it is fixed.");
 	free(needed);
 	free(who);
 }
 
 static void about_timeout(struct story *s)
 {
-	tell(s->errmsg, "It was still running when its time was over.");
+	add_sentence(s->errmsg, "It was still running when its time was over.");
 	about_limit(s);
 }
 
@@ -311,29 +321,31 @@ static void about_protocol(struct story *s)
 {
 	const char *offence = detail(s, "offence");
 
-	tell(s->errmsg,
-	     "Its worker sent the server what no worker may%s%s, and "
-	     "was killed.",
-	     offence != NULL ? ": " : "", offence != NULL ? offence : "");
+	add_sentence(s->errmsg,
+		     "Its worker sent the server what no worker may%s%s, and "
+		     "was killed.",
+		     offence != NULL ? ": " : "",
+		     offence != NULL ? offence : "");
 	if (detail(s, "limit") != NULL)
 		about_limit(s);
 }
 
 static void about_interrupted(struct story *s)
 {
-	tell(s->errmsg,
-	     "The server that ran it was stopped before it had ended.");
-	tell(s->help, "Run it again: paddock retry %s", s->words);
+	add_sentence(s->errmsg,
+		     "The server that ran it was stopped before it had ended.");
+	add_sentence(s->help, "Run it again: paddock retry %s", s->words);
 }
 
 static void about_canceled(struct story *s)
 {
-	tell(s->errmsg, "Somebody asked for that.");
+	add_sentence(s->errmsg, "Somebody asked for that.");
 	if (json_length(json_member(s->view, "artifacts")) > 0)
-		tell(s->help,
-		     "What it had produced can still be read: paddock artifact "
-		     "ls %s",
-		     s->words);
+		add_sentence(
+		    s->help,
+		    "What it had produced can still be read: paddock artifact "
+		    "ls %s",
+		    s->words);
 }
 
 static const struct {
@@ -363,9 +375,9 @@ static void about_steps(struct story *s)
 		const char *message = json_member_str(e, "message");
 
 		if (json_member_is(step, "status", "failed"))
-			tell(s->errmsg, "Step %s: %s",
-			     json_member_str(step, "name"),
-			     message != NULL ? message : "failed");
+			add_sentence(s->errmsg, "Step %s: %s",
+				     json_member_str(step, "name"),
+				     message != NULL ? message : "failed");
 	}
 }
 
@@ -375,12 +387,12 @@ static void tell_message(struct json_object *list, const char *code,
 {
 	size_t n = strcspn(message, "\n");
 
-	tell(list, "%s: %.*s", code, (int)n, message);
+	add_sentence(list, "%s: %.*s", code, (int)n, message);
 	for (int i = 0; message[n] == '\n' && i < LINES_MAX; i++) {
 		message += n + 1;
 		message += strspn(message, "\t ");
 		n = strcspn(message, "\n");
-		tell(list, "  %.*s", (int)n, message);
+		add_sentence(list, "  %.*s", (int)n, message);
 	}
 }
 
@@ -411,13 +423,14 @@ static void about_met(struct story *s)
 
 		if (limit != NULL && needed != NULL &&
 		    (ended == NULL || strcmp(limit, ended) != 0)) {
-			tell(s->errmsg,
-			     "It got no more than the limit %s allows: "
-			     "%s.",
-			     limit, needed);
+			add_sentence(s->errmsg,
+				     "It got no more than the limit %s allows: "
+				     "%s.",
+				     limit, needed);
 			if (who != NULL)
-				tell(s->help, "As for the limit %s, %s.", limit,
-				     who);
+				add_sentence(s->help,
+					     "As for the limit %s, %s.", limit,
+					     who);
 		}
 		free(needed);
 		free(who);
@@ -428,16 +441,17 @@ static void tell_missing(void *arg, const char *line)
 {
 	struct story *s = arg;
 
-	tell(s->errmsg, "Of what it made, %s", line);
+	add_sentence(s->errmsg, "Of what it made, %s", line);
 }
 
 /* Tell why a run succeeded in part: failed steps, or missing artifacts. */
 static void about_part(struct story *s)
 {
 	if (lost_artifacts_count(s->view) == 0)
-		tell(s->errmsg,
-		     "Some of its steps failed, but enough succeeded for "
-		     "a result.");
+		add_sentence(
+		    s->errmsg,
+		    "Some of its steps failed, but enough succeeded for "
+		    "a result.");
 	about_steps(s);
 }
 
@@ -445,11 +459,12 @@ static void about_part(struct story *s)
 static void about_attempts(struct story *s)
 {
 	json_each(one, json_member(s->view, "attempts"))
-		tell(s->errmsg,
-		     "Attempt %lld ended with %s, so it was tried again: %s.",
-		     (long long)json_member_int(one, "attempt"),
-		     json_member_str(one, "errorCode"),
-		     json_member_str(one, "message"));
+		add_sentence(
+		    s->errmsg,
+		    "Attempt %lld ended with %s, so it was tried again: %s.",
+		    (long long)json_member_int(one, "attempt"),
+		    json_member_str(one, "errorCode"),
+		    json_member_str(one, "message"));
 }
 
 /*
@@ -465,16 +480,18 @@ static void about_given_code(struct story *s)
 
 	if (code == 0)
 		return;
-	tell(s->errmsg,
-	     "The run succeeded, but the code that was given ended with status "
-	     "%d.",
-	     code);
+	add_sentence(
+	    s->errmsg,
+	    "The run succeeded, but the code that was given ended with status "
+	    "%d.",
+	    code);
 	if (w != NULL) {
-		tell(s->errmsg, "%s", w->errmsg);
+		add_sentence(s->errmsg, "%s", w->errmsg);
 		tell_cage_help(s, w);
 	}
-	tell(s->help, "The end of its stderr says more: paddock result %s",
-	     s->words);
+	add_sentence(s->help,
+		     "The end of its stderr says more: paddock result %s",
+		     s->words);
 }
 
 static void about_end(struct story *s, const char *status)
@@ -482,7 +499,7 @@ static void about_end(struct story *s, const char *status)
 	const char *from = json_member_str(s->view, "retriedFrom");
 
 	if (from != NULL)
-		tell(s->errmsg, "It is another try of %s.", from);
+		add_sentence(s->errmsg, "It is another try of %s.", from);
 	about_attempts(s);
 	about_met(s);
 	lost_artifacts_print(s->view, tell_missing, s);
@@ -492,14 +509,15 @@ static void about_end(struct story *s, const char *status)
 	} else if (strcmp(status, "partial_success") == 0) {
 		about_part(s);
 	} else if (strcmp(status, "queued") == 0) {
-		tell(s->errmsg,
-		     "It waits until one of the runs before it has ended.");
+		add_sentence(
+		    s->errmsg,
+		    "It waits until one of the runs before it has ended.");
 	} else if (strcmp(status, "succeeded") == 0) {
 		about_given_code(s);
 	}
 }
 
-static void show(const struct story *s, const char *status)
+static void print_story(const struct story *s, const char *status)
 {
 	safe_printf("%s of %s: %s\n", json_member_str(s->view, "runId"),
 		    json_member_str(s->view, "templateId"), status);
@@ -522,8 +540,8 @@ static void show_json(const struct story *s, const char *status)
 	json_object_put(o);
 }
 
-static int explain(const struct cli *cli, struct client *c, int n,
-		   const char *const *arg)
+static int explain_run(const struct cli *cli, struct client *c, int n,
+		       const char *const *arg)
 {
 	struct story s = {0};
 	const char *status;
@@ -546,7 +564,7 @@ static int explain(const struct cli *cli, struct client *c, int n,
 	if (cli->json)
 		show_json(&s, status);
 	else
-		show(&s, status);
+		print_story(&s, status);
 	free(words);
 	json_object_put(s.errmsg);
 	json_object_put(s.help);
@@ -560,5 +578,5 @@ const struct command cmd_explain = {
     .summary = "why a run failed, and what would help",
     .min = 1,
     .max = 1,
-    .call = explain,
+    .call = explain_run,
 };

@@ -38,7 +38,7 @@ static const struct opt opts[] = {
 };
 
 /* Print whole lines, cleaned of control characters that act on a terminal. */
-static void show(const char *text, size_t len)
+static void print_log(const char *text, size_t len)
 {
 	const char *end;
 
@@ -86,7 +86,7 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 	if (!a.good) {
 		rc = refused(cli, c, run, a.value);
 	} else if (buf_len(&text) > 0) {
-		show(buf_data(&text), buf_len(&text));
+		print_log(buf_data(&text), buf_len(&text));
 		*seen += buf_len(&text);
 	}
 	tool_result_fini(&a);
@@ -117,8 +117,8 @@ static int wait_for_more(struct client *c)
 }
 
 /* Look whether RUN has ended, at most once in VIEW_EVERY_MS. */
-static int look(const struct cli *cli, struct client *c, const char *run,
-		int64_t *next_ms, bool *ended)
+static int poll_run(const struct cli *cli, struct client *c, const char *run,
+		    int64_t *next_ms, bool *ended)
 {
 	struct json_object *view;
 	int rc;
@@ -133,15 +133,15 @@ static int look(const struct cli *cli, struct client *c, const char *run,
 }
 
 /* The log is read once more after the end is known, for the last lines. */
-static int follow(const struct cli *cli, struct client *c, const char *run,
-		  size_t *seen)
+static int follow_log(const struct cli *cli, struct client *c, const char *run,
+		      size_t *seen)
 {
 	int64_t look_ms = 0;
 	bool ended = false;
 	int rc = subscribe(c, run);
 
 	while (rc == 0) {
-		rc = look(cli, c, run, &look_ms, &ended);
+		rc = poll_run(cli, c, run, &look_ms, &ended);
 		if (rc == 0)
 			rc = read_on(cli, c, run, seen);
 		if (rc != 0 || ended)
@@ -158,7 +158,7 @@ static int logs(const struct cli *cli, struct client *c, int n,
 	int rc;
 
 	(void)n;
-	rc = flags.follow ? follow(cli, c, arg[0], &seen)
+	rc = flags.follow ? follow_log(cli, c, arg[0], &seen)
 			  : read_on(cli, c, arg[0], &seen);
 	if (rc == 0 && seen == 0 && !cli->quiet)
 		message_print("%s has logged nothing", arg[0]);

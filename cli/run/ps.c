@@ -50,7 +50,7 @@ static const struct opt opts[] = {
 static int64_t since_ms; /* wall clock; 0: no bound */
 static size_t most = SIZE_MAX;
 
-static int read_flags(void)
+static int read_ps_flags(void)
 {
 	int64_t ms;
 	char *end;
@@ -111,7 +111,7 @@ static bool has_nodes(struct json_object *list)
 }
 
 /* Print the runs as a table. Ids stay whole, to be copied. */
-static void show(struct json_object *list)
+static void print_runs(struct json_object *list)
 {
 	static const struct table_column columns[] = {
 	    {"RUN", TABLE_WHOLE, 0},
@@ -161,7 +161,7 @@ static int ps(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
 	struct json_object *list;
-	int rc = read_flags();
+	int rc = read_ps_flags();
 
 	(void)n, (void)arg;
 	if (rc != 0)
@@ -182,7 +182,7 @@ static int ps(const struct cli *cli, struct client *c, int n,
 	if (rc == 0 && cli->json)
 		json_pretty_print(list, true);
 	else if (rc == 0)
-		show(list);
+		print_runs(list);
 	if (rc == 0 && json_object_array_length(list) == 0 && !cli->quiet)
 		say_none();
 	json_object_put(list);

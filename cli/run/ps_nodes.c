@@ -47,7 +47,7 @@ static const struct table_column columns[] = {
     {"HEARTBEAT", TABLE_WHOLE, 3}, {"UP", TABLE_WHOLE, 4},
     {"VERSION", TABLE_CUT, 5}};
 
-static void add_row(struct table *t, struct json_object *row)
+static void add_node_row(struct table *t, struct json_object *row)
 {
 	char up[DURATION_SIZE], beat[DURATION_SIZE];
 	char running[24], queued[24];
@@ -63,12 +63,12 @@ static void add_row(struct table *t, struct json_object *row)
 			 queued, beat, up, json_member_str(row, "version")});
 }
 
-static void show(struct json_object *rows)
+static void print_nodes(struct json_object *rows)
 {
 	struct table *t = table_new(columns, ARRAY_LEN(columns));
 
 	json_each(row, rows)
-		add_row(t, row);
+		add_node_row(t, row);
 	table_print(t);
 }
 
@@ -76,5 +76,5 @@ int ps_nodes(const struct cli *cli, struct client *c)
 {
 	size_t n;
 
-	return ps_rows(cli, c, "paddock/nodes", "nodes", show, &n);
+	return ps_rows(cli, c, "paddock/nodes", "nodes", print_nodes, &n);
 }

@@ -21,7 +21,7 @@ static const struct table_column columns[] = {
     {"MISSES", TABLE_NUMBER, 2},  {"REPLACED", TABLE_NUMBER, 3}};
 
 /* Lua templates with the same limits share a row, without templateId. */
-static void show(struct json_object *rows)
+static void print_warm(struct json_object *rows)
 {
 	static const char *const counts[] = {"waiting", "hits", "misses",
 					     "replaced"};
@@ -46,7 +46,7 @@ static void show(struct json_object *rows)
 int ps_warm(const struct cli *cli, struct client *c)
 {
 	size_t n = 0;
-	int rc = ps_rows(cli, c, "paddock/waiting", "workers", show, &n);
+	int rc = ps_rows(cli, c, "paddock/waiting", "workers", print_warm, &n);
 
 	if (rc == 0 && n == 0 && !cli->quiet)
 		message_print("no worker waits: one does once a template was "

@@ -71,7 +71,7 @@ static const struct opt opts[] = {
 
 /* ---- the request ---- */
 
-static int read_flags(struct run_call *r, const char *operand)
+static int read_run_flags(struct run_call *r, const char *operand)
 {
 	char *at;
 
@@ -123,8 +123,8 @@ static int read_input_file(struct run_call *r)
 }
 
 /* Return the template's entry in LIST: the wanted version, or the first. */
-static struct json_object *pick(const struct run_call *r,
-				struct json_object *list)
+static struct json_object *pick_result_artifact(const struct run_call *r,
+						struct json_object *list)
 {
 	const char *version = r->version != NULL ? r->version : r->own_version;
 	size_t n = json_length(list);
@@ -205,7 +205,8 @@ static int look_up_template(struct run_call *r)
 	rc = client_tool(r->client, "list_task_templates", args, &a);
 	if (rc != 0)
 		return rc;
-	t = a.good ? pick(r, json_member(a.value, "templates")) : NULL;
+	t = a.good ? pick_result_artifact(r, json_member(a.value, "templates"))
+		   : NULL;
 	/* unknown template: run_task_template names the nearest */
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0 && ask_possible() && r->again == NULL)
@@ -295,7 +296,8 @@ static bool leaves(bool async, struct json_object *value)
 	return flags.detach || (async && !run_call_ended(value));
 }
 
-static int refused(const struct run_call *r, struct json_object *refusal)
+static int report_run_refusal(const struct run_call *r,
+			      struct json_object *refusal)
 {
 	const char *code = json_member_str(refusal, "errorCode");
 	int status;
@@ -328,12 +330,12 @@ static bool is_made(struct json_object *value)
 	       json_member_str(value, "status") != NULL;
 }
 
-static int settle(struct run_call *r, struct tool_result *a, bool async)
+static int settle_run(struct run_call *r, struct tool_result *a, bool async)
 {
 	int rc;
 
 	if (!is_made(a->value))
-		return refused(r, a->value);
+		return report_run_refusal(r, a->value);
 	say_version(r, a->value);
 	if (leaves(async, a->value))
 		return show_handle(r, a->value);
@@ -341,7 +343,7 @@ static int settle(struct run_call *r, struct tool_result *a, bool async)
 	if (rc != 0)
 		return rc;
 	if (json_member_str(a->value, "status") == NULL)
-		return refused(r, a->value);
+		return report_run_refusal(r, a->value);
 	return show_end(r, a->value);
 }
 
@@ -394,7 +396,7 @@ static int run_it(struct run_call *r)
 		rc = start_again(r, mode, &a);
 	if (rc == 0) {
 		made = is_made(a.value);
-		rc = settle(r, &a, async);
+		rc = settle_run(r, &a, async);
 		tool_result_fini(&a);
 	}
 	if (made && !r->cli->quiet)
@@ -441,11 +443,11 @@ static void run_fini(struct run_call *r)
 	opt_list_free(&flags.inputs);
 }
 
-static int run(const struct cli *cli, int n, const char *const *arg)
+static int run_template(const struct cli *cli, int n, const char *const *arg)
 {
 	struct cli own = *cli;
 	struct run_call r = {.cli = cli};
-	int rc = read_flags(&r, arg[0]);
+	int rc = read_run_flags(&r, arg[0]);
 
 	(void)n;
 	if (rc == 0)
@@ -481,7 +483,7 @@ const struct command cmd_run = {
     .n_opts = ARRAY_LEN(opts) - 1,
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = run_template,
 };
 
 /* Retry a run; its template is read first, since the schema types -i. */
@@ -495,7 +497,7 @@ static int retry(const struct cli *cli, struct client *c, int n,
 	(void)n;
 	if (rc != 0)
 		return rc;
-	rc = read_flags(&r, json_member_str(view, "templateId"));
+	rc = read_run_flags(&r, json_member_str(view, "templateId"));
 	r.version = flags.version;
 	r.own_version = json_member_str(view, "templateVersion");
 	if (rc == 0)

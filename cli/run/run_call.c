@@ -43,7 +43,8 @@ static const char *tool_of(const struct run_call *r)
 	return r->again != NULL ? "retry_task_run" : "run_task_template";
 }
 
-static struct json_object *arguments(const struct run_call *r, const char *mode)
+static struct json_object *call_arguments(const struct run_call *r,
+					  const char *mode)
 {
 	if (r->again != NULL)
 		return json_pack(
@@ -83,7 +84,7 @@ static bool ask_to_cancel(struct run_call *r, const char *id)
 static int64_t cancel_call(struct run_call *r, int64_t call)
 {
 	int64_t again =
-	    client_send_tool(r->client, tool_of(r), arguments(r, "async"));
+	    client_send_tool(r->client, tool_of(r), call_arguments(r, "async"));
 	struct tool_result a;
 	int rc;
 
@@ -225,9 +226,10 @@ static int64_t send_call(struct run_call *r, const char *mode,
 	const char *tool = tool_of(r);
 
 	if (asked == NULL)
-		return client_send_tool(r->client, tool, arguments(r, mode));
+		return client_send_tool(r->client, tool,
+					call_arguments(r, mode));
 	return client_send_answers(
-	    r->client, tool, arguments(r, mode),
+	    r->client, tool, call_arguments(r, mode),
 	    json_member_str(asked->value, "requestState"),
 	    json_object_get(responses));
 }
@@ -255,7 +257,7 @@ static int ask_for_run(struct run_call *r, const char *mode,
 }
 
 /* Cancel the run, since its question is not answered; A is then its handle. */
-static int give_up(struct run_call *r, struct tool_result *a)
+static int give_up_call(struct run_call *r, struct tool_result *a)
 {
 	const char *id;
 	int rc;
@@ -264,7 +266,7 @@ static int give_up(struct run_call *r, struct tool_result *a)
 	client_signal_seen(r->client);
 	rc = client_wait(
 	    r->client,
-	    client_send_tool(r->client, tool_of(r), arguments(r, "async")),
+	    client_send_tool(r->client, tool_of(r), call_arguments(r, "async")),
 	    CANCEL_WAIT_MS, a);
 	if (rc < 0)
 		return client_trouble();
@@ -295,7 +297,7 @@ static int answer_asked(struct run_call *r, const char *mode,
 				 json_member(asked.value, "inputRequests"));
 	*a = (struct tool_result){0};
 	rc = responses != NULL ? ask_for_run(r, mode, &asked, responses, a)
-			       : give_up(r, a);
+			       : give_up_call(r, a);
 	if (rc == 0 && came_late(a)) {
 		tool_result_fini(a);
 		rc = ask_for_run(r, mode, NULL, NULL, a);

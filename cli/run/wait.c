@@ -43,8 +43,8 @@ static const struct opt opts[] = {
  * Print how the run of VIEW ended: a word on stdout, the reason on stderr.
  * NAMED is its id to print as well, or NULL. Returns the exit status.
  */
-static int tell_end(const struct cli *cli, struct json_object *view,
-		    const char *named)
+static int print_end(const struct cli *cli, struct json_object *view,
+		     const char *named)
 {
 	if (cli->json)
 		json_pretty_print(view, true);
@@ -120,8 +120,8 @@ static void say_nobody(const char *run)
  * Answer the questions of the run of VIEW, if there are any and the user can
  * answer here. 0 or an exit status.
  */
-static int answer(struct client *c, const char *run, struct json_object *view,
-		  struct answers *answers)
+static int answer_questions(struct client *c, const char *run,
+			    struct json_object *view, struct answers *answers)
 {
 	struct json_object *requests, *responses = NULL;
 	struct tool_result a;
@@ -150,8 +150,8 @@ static int answer(struct client *c, const char *run, struct json_object *view,
 	return rc;
 }
 
-static int wait_until(const struct cli *cli, struct client *c, const char *run,
-		      int64_t until_ms, bool several)
+static int wait_for_end(const struct cli *cli, struct client *c,
+			const char *run, int64_t until_ms, bool several)
 {
 	struct answers answers;
 	char *uri = xasprintf("paddock://runs/%s", run);
@@ -167,7 +167,7 @@ static int wait_until(const struct cli *cli, struct client *c, const char *run,
 		if (rc == 0 && run_call_ended(view))
 			break;
 		if (rc == 0)
-			rc = answer(c, run, view, &answers);
+			rc = answer_questions(c, run, view, &answers);
 		json_object_put(view);
 		view = NULL;
 		if (rc == 0)
@@ -180,7 +180,7 @@ static int wait_until(const struct cli *cli, struct client *c, const char *run,
 	else if (rc == 0 && news < 0)
 		rc = client_trouble();
 	else if (rc == 0)
-		rc = tell_end(cli, view, several ? run : NULL);
+		rc = print_end(cli, view, several ? run : NULL);
 	if (rc < CLI_TROUBLE && !cli->quiet)
 		answers_tell_rest(&answers);
 	answers_fini(&answers);
@@ -203,7 +203,7 @@ static int wait_run(const struct cli *cli, struct client *c, int n,
 	client_declare(c, answers_capabilities(true));
 	until_ms = clock_mono_ms() + ms;
 	for (int i = 0; i < n; i++) {
-		int rc = wait_until(cli, c, arg[i], until_ms, n > 1);
+		int rc = wait_for_end(cli, c, arg[i], until_ms, n > 1);
 
 		worst = rc > worst ? rc : worst;
 	}

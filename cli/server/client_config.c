@@ -54,7 +54,7 @@ static const struct {
 };
 
 /* Return the index of NAME in clients[]; -1: no name was given. */
-static int find(const char *name)
+static int find_client(const char *name)
 {
 	if (name == NULL)
 		return message_fail(
@@ -193,7 +193,7 @@ static bool are_good(const struct cli *cli, int i)
 
 static int config(const struct cli *cli, int n, const char *const *arg)
 {
-	int i = find(flags.client);
+	int i = find_client(flags.client);
 	struct json_object *o, *servers, *entry;
 	int rc;
 

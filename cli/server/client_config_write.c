@@ -25,7 +25,7 @@
 #define NEW_MODE 0644 /* less the umask */
 
 /* Stat PATH; *THERE: the file exists. 0, or an exit status. */
-static int look(const char *path, struct stat *st, bool *there)
+static int look_at_config(const char *path, struct stat *st, bool *there)
 {
 	*there = stat(path, st) == 0;
 	if (!*there && errno != ENOENT)
@@ -63,8 +63,8 @@ static struct json_object *servers_of(struct json_object *root,
 }
 
 /* Write TEXT to FD, with mode and owner of ST if THERE. 0 or -errno. */
-static int fill(int fd, const struct stat *st, bool there, const char *text,
-		size_t len)
+static int fill_config(int fd, const struct stat *st, bool there,
+		       const char *text, size_t len)
 {
 	mode_t mask = umask(0);
 
@@ -85,14 +85,14 @@ static int fill(int fd, const struct stat *st, bool there, const char *text,
 }
 
 /* Replace the file PATH by TEXT in one step. 0 or -errno. */
-static int replace(const char *path, const struct stat *st, bool there,
-		   const char *text, size_t len)
+static int replace_config(const char *path, const struct stat *st, bool there,
+			  const char *text, size_t len)
 {
 	char *temporary = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC), rc = fd < 0 ? -errno : 0;
 
 	if (fd >= 0) {
-		rc = fill(fd, st, there, text, len);
+		rc = fill_config(fd, st, there, text, len);
 		if (close(fd) < 0 && rc == 0)
 			rc = -errno;
 		if (rc == 0 && rename(temporary, path) < 0)
@@ -104,7 +104,8 @@ static int replace(const char *path, const struct stat *st, bool there,
 	return rc;
 }
 
-static void tell(const char *path, struct json_object *servers, bool again)
+static void report_written(const char *path, struct json_object *servers,
+			   bool again)
 {
 	struct buf others = {0};
 
@@ -121,8 +122,8 @@ static void tell(const char *path, struct json_object *servers, bool again)
 	buf_fini(&others);
 }
 
-static int merge(const char *path, const struct stat *st, bool there,
-		 const char *key, struct json_object *entry, bool quiet)
+static int merge_config(const char *path, const struct stat *st, bool there,
+			const char *key, struct json_object *entry, bool quiet)
 {
 	struct json_object *root = json_object_new_object(), *servers;
 	struct buf text = {0};
@@ -148,12 +149,12 @@ static int merge(const char *path, const struct stat *st, bool there,
 			       json_object_get(entry));
 	json_pretty_add(&text, root);
 	buf_add_str(&text, "\n");
-	rc = replace(path, st, there, buf_data(&text), buf_len(&text));
+	rc = replace_config(path, st, there, buf_data(&text), buf_len(&text));
 	if (rc < 0)
 		rc = message_fail(CLI_TROUBLE, "%s is left as it is: %s", path,
 				  strerror(-rc));
 	else if (!quiet)
-		tell(path, servers, again);
+		report_written(path, servers, again);
 	buf_fini(&text);
 	json_object_put(root);
 	return rc;
@@ -164,13 +165,14 @@ int client_config_write(const char *path, const char *key,
 {
 	struct stat st;
 	bool there;
-	int rc = look(path, &st, &there);
+	int rc = look_at_config(path, &st, &there);
 	char *real;
 
 	if (rc != 0)
 		return rc;
 	real = there ? realpath(path, NULL) : NULL; /* a link stays a link */
-	rc = merge(real != NULL ? real : path, &st, there, key, entry, quiet);
+	rc = merge_config(real != NULL ? real : path, &st, there, key, entry,
+			  quiet);
 	free(real);
 	return rc;
 }

@@ -49,7 +49,8 @@ static const struct {
      "until then the memory of programs is watched, not held"},
 };
 
-static void add(struct json_object *list, const char *what, const char *remedy)
+static void add_missing(struct json_object *list, const char *what,
+			const char *remedy)
 {
 	json_object_array_add(list,
 			      json_pack("missing:s remedy:s", what, remedy));
@@ -71,7 +72,7 @@ static void check_isolation(struct json_object *o, struct json_object *advice)
 		  json_member(json_member(profile, "isolation"), "missing")) {
 		const char *name = json_object_get_string(one);
 
-		add(advice, name, remedy_of(name));
+		add_missing(advice, name, remedy_of(name));
 	}
 }
 
@@ -81,7 +82,7 @@ static void bad_range(void *advice, const char *range, const char *errmsg)
 	char *remedy =
 	    xasprintf("%s; restart paddockd, which takes others", errmsg);
 
-	add(advice, what, remedy);
+	add_missing(advice, what, remedy);
 	free(what);
 	free(remedy);
 }
@@ -93,7 +94,7 @@ static void check_programs(struct json_object *o, struct json_object *advice)
 	const char *weak = json_member_str(programs, "weak");
 
 	if (weak != NULL)
-		add(advice, "programs, which run weakly caged", weak);
+		add_missing(advice, "programs, which run weakly caged", weak);
 }
 
 /* Does the server take runs, as readyz reports? */
@@ -116,18 +117,19 @@ static void check_health(struct json_object *o, struct json_object *advice)
 			continue;
 		text = cure == NULL ? xstrdup(says)
 				    : xasprintf("%s; %s", says, cure);
-		add(advice, json_member_str(c, "name"), text);
+		add_missing(advice, json_member_str(c, "name"), text);
 		free(text);
 	}
 }
 
-static void check_version(struct json_object *o, struct json_object *advice)
+static void compare_versions(struct json_object *o, struct json_object *advice)
 {
 	const char *server =
 	    json_member_str(json_member(o, "profile"), "runtimeVersion");
 
 	if (server != NULL && strcmp(server, PADDOCK_VERSION) != 0)
-		add(advice, "one version of everything",
+		add_missing(
+		    advice, "one version of everything",
 		    "paddock and the server are of different versions; restart "
 		    "the daemon, or install both again");
 }
@@ -167,13 +169,13 @@ static void check_packages(const struct cli *cli, struct json_object *o,
 				 json_member_bool(one, "kept")
 				     ? "; the one loaded before is still served"
 				     : "");
-		add(advice, "a template", text);
+		add_missing(advice, "a template", text);
 		free(text);
 	}
 	if (skipped_of(o) == NULL)
 		found = template_findings_all(cli, NULL);
 	json_each(one, json_member(found, "problems"))
-		add(advice, "a template", json_object_get_string(one));
+		add_missing(advice, "a template", json_object_get_string(one));
 	json_object_put(found);
 }
 
@@ -215,7 +217,7 @@ static void check_grants_of(struct json_object *o, struct json_object *advice)
 					 "prints that, and what would grant it",
 					 id);
 
-		add(advice, what, remedy);
+		add_missing(advice, what, remedy);
 		free(what);
 		free(remedy);
 	}
@@ -285,8 +287,9 @@ static void check_broker(struct json_object *o, struct json_object *advice)
 	char *lacks = broker_lacks(json_member(browser_of(o), "cage"));
 
 	if (lacks != NULL)
-		add(advice, "all of the cage of what speaks to the browser",
-		    lacks);
+		add_missing(advice,
+			    "all of the cage of what speaks to the browser",
+			    lacks);
 	free(lacks);
 }
 
@@ -296,12 +299,13 @@ static void check_browser(struct json_object *o, struct json_object *advice)
 	bool tried = json_member(browser_of(o), "version") != NULL;
 
 	if (reason != NULL)
-		add(advice, "browser", reason);
+		add_missing(advice, "browser", reason);
 	else if (is_broken(o))
-		add(advice, "browser", refusal_of(o, "error"));
+		add_missing(advice, "browser", refusal_of(o, "error"));
 	else if (tried && json_member(o, "browserRefusal") == NULL &&
 		 !is_sandboxed(o))
-		add(advice, "the browser's own sandbox",
+		add_missing(
+		    advice, "the browser's own sandbox",
 		    "allow user namespaces, and see that what chromium in "
 		    "[browser] names does not switch it off");
 }
@@ -355,9 +359,10 @@ static void check_templates(struct json_object *o, struct json_object *advice)
 				       json_member_str(one, "templateId"));
 
 		if (why != NULL)
-			add(advice, what, why);
+			add_missing(advice, what, why);
 		else if (json_member(one, "works") == NULL)
-			add(advice, what,
+			add_missing(
+			    advice, what,
 			    "not tried, or no answer came: two minutes were "
 			    "over, which is for all that ship");
 		free(what);
@@ -373,7 +378,7 @@ static void line_templates(struct json_object *tried)
 
 /* ---- the report for people ---- */
 
-static void line(const char *name, const char *value)
+static void print_line(const char *name, const char *value)
 {
 	safe_printf("%-12s %s\n", name, value != NULL ? value : "unknown");
 }
@@ -388,7 +393,7 @@ static void line_int(const char *name, struct json_object *limits,
 static void line_ids(struct json_object *ranges)
 {
 	json_each(one, ranges)
-		line("uids of runs", json_object_get_string(one));
+		print_line("uids of runs", json_object_get_string(one));
 }
 
 /* Print "Python 3.11.2, bash 5.2", and Python's modules, folded. */
@@ -415,7 +420,7 @@ static void lines_interpreters(struct json_object *found)
 		before = ", ";
 	}
 	buf_add(&text, "", 1);
-	line("interpreters", buf_data(&text));
+	print_line("interpreters", buf_data(&text));
 	buf_drop(&text, buf_len(&text));
 	json_each(one, json_member(python, "modules"))
 		buf_printf(&text, "%s%s", buf_len(&text) > 0 ? ", " : "",
@@ -489,7 +494,7 @@ static void show_verdict(struct json_object *o, struct json_object *advice)
 							   : "runs work");
 }
 
-static void show(struct json_object *o, struct json_object *advice)
+static void print_findings(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *profile = json_member(o, "profile");
 	struct json_object *limits = json_member(profile, "limits");
@@ -497,27 +502,28 @@ static void show(struct json_object *o, struct json_object *advice)
 	const char *database = json_member_str(
 	    json_member(json_member(profile, "health"), "database"), "says");
 
-	line("paddock", json_member_str(o, "paddock"));
-	line("server", json_member_str(o, "serverVersion"));
-	line(socket != NULL ? "daemon" : "private",
-	     socket != NULL ? socket : json_member_str(o, "program"));
-	line("kernel", json_member_str(o, "kernel"));
-	line("requestor", json_member_str(profile, "requestor"));
-	line("trust", json_member_str(profile, "trustLevel"));
-	line("ready", takes_runs(o) ? "yes" : "no");
+	print_line("paddock", json_member_str(o, "paddock"));
+	print_line("server", json_member_str(o, "serverVersion"));
+	print_line(socket != NULL ? "daemon" : "private",
+		   socket != NULL ? socket : json_member_str(o, "program"));
+	print_line("kernel", json_member_str(o, "kernel"));
+	print_line("requestor", json_member_str(profile, "requestor"));
+	print_line("trust", json_member_str(profile, "trustLevel"));
+	print_line("ready", takes_runs(o) ? "yes" : "no");
 	if (database != NULL)
-		line("database", database);
-	line("isolation",
-	     json_member_str(json_member(profile, "isolation"), "level"));
+		print_line("database", database);
+	print_line("isolation",
+		   json_member_str(json_member(profile, "isolation"), "level"));
 	if (json_member(profile, "programs") != NULL)
-		line("programs",
-		     json_member_bool(json_member(profile, "programs"),
-				      "available")
-			 ? json_member_str(json_member(profile, "programs"),
-					   "weak") != NULL
-			       ? "weakly caged (allow_weak_programs)"
-			       : "caged"
-			 : "refused");
+		print_line(
+		    "programs",
+		    json_member_bool(json_member(profile, "programs"),
+				     "available")
+			? json_member_str(json_member(profile, "programs"),
+					  "weak") != NULL
+			      ? "weakly caged (allow_weak_programs)"
+			      : "caged"
+			: "refused");
 	if (json_member(profile, "interpreters") != NULL)
 		lines_interpreters(json_member(profile, "interpreters"));
 	if (browser_of(o) != NULL)
@@ -550,13 +556,13 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 		check_health(o, advice);
 		check_browser(o, advice);
 		check_broker(o, advice);
-		check_version(o, advice);
+		compare_versions(o, advice);
 		check_packages(cli, o, advice);
 		check_grants_of(o, advice);
 		check_templates(o, advice);
 	}
 	if (rc == 0 && !cli->json)
-		show(o, advice);
+		print_findings(o, advice);
 	if (rc == 0 && takes_runs(o) && no_program_works(o)) {
 		rc = CLI_TROUBLE;
 		fault = "runs of programs do not work here; the lines above "

@@ -87,7 +87,7 @@ static char *why_code(struct json_object *result)
  * Return why the run of VIEW failed, the caller's; NULL: success. NOWHERE: a
  * page that is not reached counts as success.
  */
-static char *why_not(struct json_object *view, bool nowhere)
+static char *trial_failure(struct json_object *view, bool nowhere)
 {
 	struct json_object *error = json_member(view, "error");
 	const char *why, *text = json_text(view, NULL);
@@ -106,7 +106,7 @@ static char *why_not(struct json_object *view, bool nowhere)
 	return xstrndup(why, strcspn(why, "\n")); /* without traceback */
 }
 
-static void forget(struct client *c, struct json_object *runs)
+static void delete_trial_runs(struct client *c, struct json_object *runs)
 {
 	struct tool_result a;
 
@@ -124,8 +124,8 @@ struct trial {
 	struct json_object *tried, *runs;
 };
 
-static struct json_object *arguments(const char *mode, size_t i, int64_t ms,
-				     const char *key)
+static struct json_object *trial_arguments(const char *mode, size_t i,
+					   int64_t ms, const char *key)
 {
 	struct json_object *inputs = NULL;
 
@@ -152,7 +152,8 @@ static const char *note_run(struct trial *t, const struct tool_result *a)
  * deleted. ARGS (taken) are those of CALL, in mode async and with the same key:
  * the same call finds the run's id.
  */
-static void give_up(struct trial *t, int64_t call, struct json_object *args)
+static void cancel_trial(struct trial *t, int64_t call,
+			 struct json_object *args)
 {
 	struct tool_result a, end;
 	const char *run;
@@ -176,7 +177,7 @@ static void give_up(struct trial *t, int64_t call, struct json_object *args)
  * Run shipped[I] in the time left. Returns as client_wait(); after -ETIMEDOUT
  * or -EINTR the run is cancelled.
  */
-static int call(struct trial *t, size_t i, struct tool_result *a)
+static int call_trial(struct trial *t, size_t i, struct tool_result *a)
 {
 	char key[ID_SIZE];
 	int rc;
@@ -189,10 +190,11 @@ static int call(struct trial *t, size_t i, struct tool_result *a)
 		if (left <= 0)
 			return -ETIMEDOUT;
 		id = client_send_tool(t->client, "run_task_template",
-				      arguments("sync", i, ms, key));
+				      trial_arguments("sync", i, ms, key));
 		rc = client_wait(t->client, id, (int)left, a);
 		if (rc == -ETIMEDOUT || rc == -EINTR)
-			give_up(t, id, arguments("async", i, ms, key));
+			cancel_trial(t, id,
+				     trial_arguments("async", i, ms, key));
 		if (rc == 0)
 			rc = client_ask_again(t->client, t->until_ms, a);
 	} while (rc > 0);
@@ -203,7 +205,7 @@ static int try_one(struct trial *t, size_t i)
 {
 	struct tool_result a;
 	char *why;
-	int rc = call(t, i, &a);
+	int rc = call_trial(t, i, &a);
 
 	if (rc == -ETIMEDOUT) {
 		json_object_array_add(t->tried,
@@ -213,7 +215,7 @@ static int try_one(struct trial *t, size_t i)
 	if (rc < 0)
 		return client_trouble();
 	note_run(t, &a);
-	why = why_not(a.value, shipped[i].nowhere);
+	why = trial_failure(a.value, shipped[i].nowhere);
 	json_object_array_add(t->tried,
 			      json_pack("templateId:s works:b why?s",
 					shipped[i].id, why == NULL, why));
@@ -244,7 +246,7 @@ static void note_skipped(struct trial *t, const char *id,
 	}
 }
 
-static bool has(struct json_object *list, const char *id)
+static bool list_has_template(struct json_object *list, const char *id)
 {
 	json_each(one, list)
 		if (json_member_is(one, "templateId", id))
@@ -279,11 +281,12 @@ int doctor_templates(const struct cli *cli, struct client *c,
 	int rc = tool_call_templates(cli, c, &v);
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(shipped); i++)
-		if (has(json_member(v, "templates"), shipped[i].id))
+		if (list_has_template(json_member(v, "templates"),
+				      shipped[i].id))
 			rc = try_one(&t, i);
 		else
 			note_skipped(&t, shipped[i].id, skipped);
-	forget(c, t.runs);
+	delete_trial_runs(c, t.runs);
 	json_add(o, DOCTOR_TEMPLATES ":o", t.tried);
 	json_object_put(t.runs);
 	json_object_put(v);

@@ -20,7 +20,7 @@
 
 #define NAMES_SHOWN 5
 
-static void line(const char *name, const char *value)
+static void print_report_line(const char *name, const char *value)
 {
 	safe_printf("%-14s %s\n", name, value);
 }
@@ -46,7 +46,7 @@ static void show_configuration(struct json_object *report)
 		buf_add_str(&b, n == 1 ? ", which takes a restart"
 				       : ", which take a restart");
 	buf_add(&b, "", 1);
-	line("configuration", buf_data(&b));
+	print_report_line("configuration", buf_data(&b));
 	buf_fini(&b);
 }
 
@@ -89,7 +89,7 @@ static void show_templates(struct json_object *report)
 	if (why != NULL && json_member_str(report, "why") == NULL)
 		buf_printf(&b, ": %s", why);
 	buf_add(&b, "", 1);
-	line("templates", buf_data(&b));
+	print_report_line("templates", buf_data(&b));
 	buf_fini(&b);
 }
 
@@ -102,7 +102,7 @@ static void show_refused(struct json_object *report)
 					   ? "; what was loaded before is kept"
 					   : "");
 
-		line("refused", text);
+		print_report_line("refused", text);
 		free(text);
 	}
 	if (json_member_int(report, "refusedMore") > 0)
@@ -110,7 +110,7 @@ static void show_refused(struct json_object *report)
 			    json_member_int(report, "refusedMore"));
 }
 
-static int status_of(struct json_object *report)
+static int reload_status(struct json_object *report)
 {
 	if (json_member_str(report, "why") != NULL)
 		return CLI_TROUBLE;
@@ -140,12 +140,12 @@ static int reload(const struct cli *cli, struct client *c, int n,
 		rc = report_refusal(a.value, NULL);
 	} else if (cli->json) {
 		json_pretty_print(a.value, true);
-		rc = status_of(a.value);
+		rc = reload_status(a.value);
 	} else {
 		show_configuration(a.value);
 		show_templates(a.value);
 		show_refused(a.value);
-		rc = status_of(a.value);
+		rc = reload_status(a.value);
 	}
 	tool_result_fini(&a);
 	return rc;

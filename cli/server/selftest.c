@@ -80,8 +80,8 @@ static char *find_templates(void)
 
 /* ---- an attack ---- */
 
-static int call(struct suite *s, const struct selftest *t,
-		struct tool_result *a)
+static int call_selftest(struct suite *s, const struct selftest *t,
+			 struct tool_result *a)
 {
 	return client_tool(
 	    s->client, "run_task_template",
@@ -92,7 +92,8 @@ static int call(struct suite *s, const struct selftest *t,
 }
 
 /* Return why T cannot be tried here, or NULL. VIEW is NULL before the call. */
-static const char *reason(const struct selftest *t, struct json_object *view)
+static const char *skip_reason(const struct selftest *t,
+			       struct json_object *view)
 {
 	const char *code = json_member_str(view, "errorCode");
 
@@ -106,7 +107,7 @@ static const char *reason(const struct selftest *t, struct json_object *view)
 	return json_member_str(json_member(view, "result"), "skip");
 }
 
-static bool has(struct json_object *v, const char *text)
+static bool value_has_text(struct json_object *v, const char *text)
 {
 	struct buf b = {0};
 	bool found;
@@ -139,7 +140,7 @@ static bool as_it_should(const struct selftest *t, struct json_object *view)
 		code = json_member_str(view, "errorCode");
 		return status == NULL && t->by == SELFTEST_ASKS &&
 		       code != NULL && strcmp(code, t->code) == 0 &&
-		       has(view, t->text);
+		       value_has_text(view, t->text);
 	}
 	if (t->code == NULL)
 		return strcmp(status, "succeeded") == 0 &&
@@ -152,10 +153,10 @@ static bool as_it_should(const struct selftest *t, struct json_object *view)
 		return strcmp(status, "succeeded") == 0 ||
 		       strcmp(status, "failed") == 0;
 	return code != NULL && strcmp(code, t->code) == 0 &&
-	       has(error, t->text);
+	       value_has_text(error, t->text);
 }
 
-static void show(struct json_object *view)
+static void print_verdict(struct json_object *view)
 {
 	struct json_object *error = json_member(view, "error"), *shown = view;
 	struct buf text = {0};
@@ -172,19 +173,19 @@ static void show(struct json_object *view)
 	buf_fini(&text);
 }
 
-static int attempt(struct suite *s, size_t i)
+static int attempt_attack(struct suite *s, size_t i)
 {
 	const struct selftest *t = &selftests[i];
-	const char *errmsg = reason(t, NULL);
+	const char *errmsg = skip_reason(t, NULL);
 	struct tool_result a = {0};
 	bool good = true;
 
 	if (errmsg == NULL) {
-		int rc = call(s, t, &a);
+		int rc = call_selftest(s, t, &a);
 
 		if (rc != 0)
 			return rc;
-		errmsg = reason(t, a.value);
+		errmsg = skip_reason(t, a.value);
 		good = errmsg != NULL || as_it_should(t, a.value);
 	}
 	safe_printf("%sok %zu - %s: %s", good ? "" : "not ", i + 1,
@@ -196,7 +197,7 @@ static int attempt(struct suite *s, size_t i)
 	}
 	puts("");
 	if (!good) {
-		show(a.value);
+		print_verdict(a.value);
 		s->failed++;
 	}
 	fflush(stdout);
@@ -221,7 +222,7 @@ static int with_server(const struct cli *cli, const char *templates,
 	rc = s.client == NULL ? client_trouble() : 0;
 	safe_printf("1..%zu\n", all);
 	for (size_t i = 0; i < selftests_n && rc == 0; i++)
-		rc = attempt(&s, i);
+		rc = attempt_attack(&s, i);
 	if (rc == 0)
 		rc = selftest_browser(cli, s.client, selftests_n + 1, &s.failed,
 				      &s.skipped);

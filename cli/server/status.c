@@ -21,7 +21,7 @@
 #include "proto/json/json_pack.h"
 
 /* Print "name        value", if there is a value. */
-static void line(const char *name, const char *value)
+static void print_status_line(const char *name, const char *value)
 {
 	if (value != NULL)
 		safe_printf("%-11s %s\n", name, value);
@@ -34,7 +34,7 @@ static void line_time(const char *name, struct json_object *ms)
 	if (!json_object_is_type(ms, json_type_int))
 		return;
 	clock_iso(iso, json_object_get_int64(ms));
-	line(name, iso);
+	print_status_line(name, iso);
 }
 
 static void line_span(const char *name, struct json_object *ms)
@@ -44,7 +44,7 @@ static void line_span(const char *name, struct json_object *ms)
 	if (!json_object_is_type(ms, json_type_int))
 		return;
 	duration_text(text, json_object_get_int64(ms));
-	line(name, text);
+	print_status_line(name, text);
 }
 
 static void show_steps(struct json_object *view)
@@ -56,7 +56,7 @@ static void show_steps(struct json_object *view)
 	snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64,
 		 json_member_int(p, "doneSteps"), total);
 	if (total > 0)
-		line("progress", text);
+		print_status_line("progress", text);
 }
 
 static void show_artifacts(struct json_object *list)
@@ -71,7 +71,7 @@ static void show_artifacts(struct json_object *list)
 		snprintf(text, sizeof(text), "%s  %" PRId64 " bytes  %s",
 			 json_member_str(a, "artifactId"),
 			 json_member_int(a, "size"), name != NULL ? name : "");
-		line(i == 0 ? "artifacts" : "", text);
+		print_status_line(i == 0 ? "artifacts" : "", text);
 	}
 }
 
@@ -80,7 +80,7 @@ static bool says(struct json_object *view, const char *flag)
 	return json_member_bool(view, flag);
 }
 
-static const char *status_of(struct json_object *view)
+static const char *view_status(struct json_object *view)
 {
 	if (says(view, "cancelRequested"))
 		return "running, asked to stop";
@@ -89,23 +89,23 @@ static const char *status_of(struct json_object *view)
 	return json_member_str(view, "status");
 }
 
-static void show(struct json_object *view)
+static void print_status(struct json_object *view)
 {
 	struct json_object *m = json_member(view, "metrics");
 	struct json_object *error = json_member(view, "error");
 	struct json_object *iso = json_member(view, "isolation");
 	char template[160];
 
-	line("run", json_member_str(view, "runId"));
+	print_status_line("run", json_member_str(view, "runId"));
 	snprintf(template, sizeof(template), "%s %s",
 		 json_member_str(view, "templateId"),
 		 json_member_str(view, "templateVersion") != NULL
 		     ? json_member_str(view, "templateVersion")
 		     : "");
-	line("template", template);
-	line("status", status_of(view));
+	print_status_line("template", template);
+	print_status_line("status", view_status(view));
 	show_steps(view);
-	line("message", json_member_str(view, "message"));
+	print_status_line("message", json_member_str(view, "message"));
 	line_time("created", json_member(view, "createdAt"));
 	line_time("started", json_member(view, "startedAt"));
 	if (!json_member_is(view, "status", "queued"))
@@ -113,10 +113,10 @@ static void show(struct json_object *view)
 								    : "took",
 			  json_member(m, "elapsedMs"));
 	line_span("cpu", json_member(m, "cpuMs"));
-	line("isolation", json_member_str(iso, "level"));
-	line("node", json_member_str(view, "node"));
-	line("error", json_member_str(error, "errorCode"));
-	line("", json_member_str(error, "message"));
+	print_status_line("isolation", json_member_str(iso, "level"));
+	print_status_line("node", json_member_str(view, "node"));
+	print_status_line("error", json_member_str(error, "errorCode"));
+	print_status_line("", json_member_str(error, "message"));
 	show_artifacts(json_member(view, "artifacts"));
 }
 
@@ -127,8 +127,9 @@ static void show_checks(struct json_object *list)
 	json_each(c, list) {
 		if (json_member_str(c, "says") == NULL)
 			continue;
-		line(json_member_str(c, "verdict"), json_member_str(c, "says"));
-		line("", json_member_str(c, "cure"));
+		print_status_line(json_member_str(c, "verdict"),
+				  json_member_str(c, "says"));
+		print_status_line("", json_member_str(c, "cure"));
 	}
 }
 
@@ -138,20 +139,23 @@ static void show_server(struct client *c, struct json_object *profile)
 	struct json_object *usage = json_member(profile, "usage");
 	char text[64];
 
-	line(client_is_private(c) ? "private" : "daemon", client_peer(c));
-	line("version", json_member_str(profile, "runtimeVersion"));
-	line("ready", tool_call_is_ready(profile) ? "yes" : "no");
-	line("database",
-	     json_member_str(json_member(health, "database"), "says"));
+	print_status_line(client_is_private(c) ? "private" : "daemon",
+			  client_peer(c));
+	print_status_line("version",
+			  json_member_str(profile, "runtimeVersion"));
+	print_status_line("ready", tool_call_is_ready(profile) ? "yes" : "no");
+	print_status_line(
+	    "database",
+	    json_member_str(json_member(health, "database"), "says"));
 	show_checks(json_member(health, "checks"));
 	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
 		 json_member_int(usage, "running"),
 		 json_member_int(usage, "queued"));
-	line("your runs", text);
+	print_status_line("your runs", text);
 	if (json_member_int(usage, "parked") > 0) {
 		snprintf(text, sizeof(text), "%" PRId64 " waiting for answers",
 			 json_member_int(usage, "parked"));
-		line("", text);
+		print_status_line("", text);
 	}
 }
 
@@ -183,7 +187,7 @@ static int status(const struct cli *cli, struct client *c, int n,
 	if (rc == 0 && cli->json)
 		json_pretty_print(view, true);
 	else if (rc == 0)
-		show(view);
+		print_status(view);
 	json_object_put(view);
 	return rc;
 }
@@ -230,8 +234,8 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 	return rc;
 }
 
-static int cancel(const struct cli *cli, struct client *c, int n,
-		  const char *const *arg)
+static int cancel_run(const struct cli *cli, struct client *c, int n,
+		      const char *const *arg)
 {
 	int worst = 0;
 
@@ -250,5 +254,5 @@ const struct command cmd_cancel = {
     .summary = "ask runs to stop",
     .min = 1,
     .max = -1,
-    .call = cancel,
+    .call = cancel_run,
 };

@@ -38,7 +38,7 @@ static const struct table_column columns[] = {{"REQUESTOR", TABLE_CUT, 0},
 					      {"CPU", TABLE_NUMBER, 0},
 					      {"KEPT", TABLE_NUMBER, 2}};
 
-static void add_row(struct table *t, struct json_object *row)
+static void add_usage_row(struct table *t, struct json_object *row)
 {
 	bool uploads = json_member_str(row, "templateId") == NULL;
 	char n[24], cpu[QUANTITY_SIZE] = "-", kept[QUANTITY_SIZE];
@@ -54,23 +54,23 @@ static void add_row(struct table *t, struct json_object *row)
 			 n, cpu, kept});
 }
 
-static void show(struct json_object *rows)
+static void print_usage(struct json_object *rows)
 {
 	struct table *t = table_new(columns, ARRAY_LEN(columns));
 
 	json_each(row, rows)
-		add_row(t, row);
+		add_usage_row(t, row);
 	table_print(t);
 }
 
-static void tell(const struct cli *cli, struct json_object *result)
+static void report_usage(const struct cli *cli, struct json_object *result)
 {
 	struct json_object *rows = json_member(result, "rows");
 
 	if (cli->json)
 		json_pretty_print(rows, true);
 	else
-		show(rows);
+		print_usage(rows);
 	if (cli->quiet)
 		return;
 	if (json_length(rows) == 0)
@@ -81,8 +81,8 @@ static void tell(const struct cli *cli, struct json_object *result)
 			      "time are shown");
 }
 
-static int usage(const struct cli *cli, struct client *c, int n,
-		 const char *const *arg)
+static int show_usage(const struct cli *cli, struct client *c, int n,
+		      const char *const *arg)
 {
 	struct tool_result a;
 	int64_t ms = 0;
@@ -101,7 +101,7 @@ static int usage(const struct cli *cli, struct client *c, int n,
 	if (rc != 0)
 		return rc;
 	if (a.good)
-		tell(cli, a.value);
+		report_usage(cli, a.value);
 	else
 		rc = report_refusal(a.value, NULL);
 	tool_result_fini(&a);
@@ -118,5 +118,5 @@ const struct command cmd_usage = {
 	    "the line " UPLOADS ". An operator sees all\nrequestors.\n",
     .opts = opts,
     .n_opts = ARRAY_LEN(opts),
-    .call = usage,
+    .call = show_usage,
 };

@@ -125,8 +125,8 @@ static void show_said(const struct buf *said, size_t most)
 	}
 }
 
-static int explain(const struct build_lock *l, const struct file_stream *s,
-		   bool verbose)
+static int explain_build(const struct build_lock *l,
+			 const struct file_stream *s, bool verbose)
 {
 	const char *why = NULL, *hint = NULL;
 
@@ -184,8 +184,8 @@ static int become_ordinary(void)
 		   : -errno;
 }
 
-_Noreturn static void become(const struct build_cage *b, const char *tool,
-			     int end)
+_Noreturn static void exec_build_tool(const struct build_cage *b,
+				      const char *tool, int end)
 {
 	static char *const none[] = {NULL};
 	char *argv[6] = {(char *)PROGRAM, (char *)"build", (char *)tool};
@@ -209,7 +209,8 @@ _Noreturn static void become(const struct build_cage *b, const char *tool,
 	_exit(CLI_TROUBLE);
 }
 
-static pid_t start(const struct build_cage *b, const char *tool, int ends[2])
+static pid_t start_build_tool(const struct build_cage *b, const char *tool,
+			      int ends[2])
 {
 	pid_t pid;
 
@@ -219,7 +220,7 @@ static pid_t start(const struct build_cage *b, const char *tool, int ends[2])
 	}
 	pid = fork();
 	if (pid == 0)
-		become(b, tool, ends[1]);
+		exec_build_tool(b, tool, ends[1]);
 	if (pid < 0)
 		message_print("a build cannot begin: %s", strerror(errno));
 	close(ends[1]);
@@ -260,7 +261,7 @@ static int wait_for(int fd, int64_t until)
 	}
 }
 
-static int receive(int fd, struct file_stream *s)
+static int receive_build_file(int fd, struct file_stream *s)
 {
 	static char block[1 << 16];
 	int64_t until = clock_mono_ms() + PATIENCE_MS;
@@ -295,12 +296,13 @@ int build_cage_run(struct build_cage *b, const struct build_lock *l)
 	pid_t pid;
 
 	signals_watch();
-	pid = start(b, l->kind->tool, ends);
+	pid = start_build_tool(b, l->kind->tool, ends);
 	if (pid < 0)
 		return CLI_TROUBLE;
 	file_stream_init(&s, b->into);
-	(void)send_lock(ends[0], l); /* receive() notices a lost worker */
-	rc = receive(ends[0], &s);
+	(void)send_lock(ends[0],
+			l); /* receive_build_file() notices a lost worker */
+	rc = receive_build_file(ends[0], &s);
 	close(ends[0]);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -308,7 +310,7 @@ int build_cage_run(struct build_cage *b, const struct build_lock *l)
 	if (b->verbose)
 		show_said(&s.said, SIZE_MAX);
 	if (rc == 0 && s.failed)
-		rc = explain(l, &s, b->verbose);
+		rc = explain_build(l, &s, b->verbose);
 	b->files = s.files;
 	b->bytes = s.bytes;
 	file_stream_fini(&s);

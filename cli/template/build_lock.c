@@ -36,7 +36,7 @@ const struct build_kind build_kinds[BUILD_KINDS] = {
  * Parse TEXT of the file AT into an object, the caller's; NULL: invalid, the
  * reason printed.
  */
-static struct json_object *parse(const struct buf *text, const char *at)
+static struct json_object *parse_lock(const struct buf *text, const char *at)
 {
 	struct json_error err;
 	struct json_object *o = NULL;
@@ -55,7 +55,7 @@ static struct json_object *parse(const struct buf *text, const char *at)
 	return o;
 }
 
-static void put_tree(struct buf *text, struct json_object *o)
+static void put_lock_tree(struct buf *text, struct json_object *o)
 {
 	size_t n;
 	const char *s =
@@ -85,8 +85,8 @@ static int check_trees(struct build_lock *l, struct json_object *lock,
 		message_print("%s: %s", at, errmsg);
 		return -1;
 	}
-	put_tree(&l->text[0], lock_out);
-	put_tree(&l->text[1], about_out);
+	put_lock_tree(&l->text[0], lock_out);
+	put_lock_tree(&l->text[1], about_out);
 	json_object_put(lock_out);
 	json_object_put(about_out);
 	return 0;
@@ -94,9 +94,9 @@ static int check_trees(struct build_lock *l, struct json_object *lock,
 
 static int check_npm(struct build_lock *l, const char *at)
 {
-	struct json_object *lock = parse(&l->text[0], at);
+	struct json_object *lock = parse_lock(&l->text[0], at);
 	struct json_object *about =
-	    lock != NULL ? parse(&l->text[1], l->kind->files[1]) : NULL;
+	    lock != NULL ? parse_lock(&l->text[1], l->kind->files[1]) : NULL;
 	int rc = about != NULL ? check_trees(l, lock, about, at) : -1;
 
 	json_object_put(lock);

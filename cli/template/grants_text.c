@@ -25,7 +25,7 @@ static const char *item(struct json_object *list, size_t i)
 
 /* ---- permissions asked and granted ---- */
 
-static bool has(struct json_object *list, const char *word)
+static bool list_has_word(struct json_object *list, const char *word)
 {
 	for (size_t i = 0; i < json_length(list); i++)
 		if (strcmp(item(list, i), word) == 0)
@@ -34,7 +34,8 @@ static bool has(struct json_object *list, const char *word)
 }
 
 /* Return why the permission SHOWN cannot be granted; NULL: it can be. */
-static const char *reason(struct json_object *permissions, const char *shown)
+static const char *missing_reason(struct json_object *permissions,
+				  const char *shown)
 {
 	json_each(o, json_member(permissions, "missing"))
 		if (json_member_is(o, "key", shown))
@@ -56,13 +57,13 @@ static void show_word(const char *what, const char *word, bool granted,
 static void show_kind(struct json_object *permissions, const char *what,
 		      struct json_object *asked, struct json_object *granted)
 {
-	const char *errmsg = reason(permissions, what);
+	const char *errmsg = missing_reason(permissions, what);
 
 	if (json_object_is_type(asked, json_type_boolean))
 		show_word(what, "yes", granted != NULL, errmsg);
 	for (size_t i = 0; i < json_length(asked); i++)
-		show_word(what, item(asked, i), has(granted, item(asked, i)),
-			  errmsg);
+		show_word(what, item(asked, i),
+			  list_has_word(granted, item(asked, i)), errmsg);
 }
 
 static void show_hosts(struct json_object *hosts)

@@ -128,8 +128,8 @@ static char *open_code(const char *dir, const char *entry)
 /* ---- results ---- */
 
 /* Return the fault of Lua's message ERRMSG: "e:3: what", or no place. */
-static struct json_object *fault(const char *entry, const char *said,
-				 const char *errmsg)
+static struct json_object *lua_fault(const char *entry, const char *said,
+				     const char *errmsg)
 {
 	struct json_object *o;
 	char *text, *end = NULL;
@@ -162,14 +162,15 @@ static struct json_object *of_result(const char *entry, struct json_object *r)
 	if (stage != NULL && strcmp(stage, "good") == 0)
 		return NULL;
 	if (stage != NULL && strcmp(stage, "compile") == 0)
-		return fault(entry, "Lua cannot compile this: ", errmsg);
+		return lua_fault(entry, "Lua cannot compile this: ", errmsg);
 	if (stage == NULL || strcmp(stage, "value") != 0)
-		return fault(entry, "it fails while it is loaded: ", errmsg);
+		return lua_fault(entry,
+				 "it fails while it is loaded: ", errmsg);
 	what = xasprintf("the file must return a function(run, inputs), but "
 			 "it returns %s%s",
 			 strcmp(errmsg, "nil") == 0 ? "nothing" : "a ",
 			 strcmp(errmsg, "nil") == 0 ? "" : errmsg);
-	o = fault(entry, "", what);
+	o = lua_fault(entry, "", what);
 	free(what);
 	return o;
 }
@@ -183,15 +184,16 @@ static struct json_object *of_error(const char *entry, struct json_object *e)
 
 	if (code != NULL && strcmp(code, "RESOURCE_LIMIT") == 0 &&
 	    limit != NULL && strncmp(limit, "cpu", 3) == 0)
-		return fault(entry, "",
-			     "loading it does not end: it was "
-			     "stopped after 2 seconds of CPU time");
+		return lua_fault(entry, "",
+				 "loading it does not end: it was "
+				 "stopped after 2 seconds of CPU time");
 	if (code != NULL && strcmp(code, "RUN_TIMEOUT") == 0)
-		return fault(entry, "",
-			     "loading it does not end: it was "
-			     "stopped after 30 seconds");
-	return fault(entry, "it fails while it is loaded: ",
-		     message != NULL ? message : "the worker did not say why");
+		return lua_fault(entry, "",
+				 "loading it does not end: it was "
+				 "stopped after 30 seconds");
+	return lua_fault(entry, "it fails while it is loaded: ",
+			 message != NULL ? message
+					 : "the worker did not say why");
 }
 
 static int of_answer(const struct tool_result *a, const char *entry,

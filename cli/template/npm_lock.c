@@ -32,7 +32,7 @@ struct check {
 
 /* ---- words ---- */
 
-static bool is_of(const char *text, size_t n, const char *more)
+static bool begins_with(const char *text, size_t n, const char *more)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isalnum((unsigned char)text[i]) &&
@@ -45,7 +45,7 @@ static size_t span_part(const char *p)
 {
 	size_t n = 0;
 
-	while (is_of(p + n, 1, "._-~"))
+	while (begins_with(p + n, 1, "._-~"))
 		n++;
 	return *p == '.' || *p == '_' ? 0 : n; /* refuses "__proto__" */
 }
@@ -65,7 +65,7 @@ static size_t span_name(const char *text)
 	return n == 0 || scope + n > NAME_MAX_BYTES ? 0 : scope + n;
 }
 
-static bool is_name(const char *text)
+static bool is_package_name(const char *text)
 {
 	size_t n = span_name(text);
 
@@ -84,7 +84,8 @@ static bool is_version(const char *text)
 	}
 	return *text == '\0' ||
 	       ((*text == '-' || *text == '+') && strlen(text) < 256 &&
-		is_of(text + 1, strlen(text + 1), ".-+") && text[1] != '\0');
+		begins_with(text + 1, strlen(text + 1), ".-+") &&
+		text[1] != '\0');
 }
 
 /* ---- places ---- */
@@ -124,13 +125,14 @@ static bool is_file_url(const char *url)
 		len = strspn(host + 1, "0123456789abcdefABCDEF:.") + 1;
 		if (host[len++] != ']')
 			return false;
-	} else if (len == 0 || !is_of(host, len, "-.") || is_forge(host, len)) {
+	} else if (len == 0 || !begins_with(host, len, "-.") ||
+		   is_forge(host, len)) {
 		return false;
 	}
 	if (host[len] == ':')
 		len += 1 + strspn(host + len + 1, "0123456789");
 	return host + len == end &&
-	       is_of(end, strlen(end), "/-._~!$&'()*+,;=:@%?");
+	       begins_with(end, strlen(end), "/-._~!$&'()*+,;=:@%?");
 }
 
 /* ---- hashes ---- */
@@ -150,7 +152,7 @@ static bool is_hash(const char *word, size_t n)
 			continue;
 		while (pads < 2 && word[n - 1 - pads] == '=')
 			pads++;
-		return is_of(word + head, n - head - pads, "+/");
+		return begins_with(word + head, n - head - pads, "+/");
 	}
 	return false;
 }
@@ -179,7 +181,7 @@ static bool is_integrity(const char *text)
 /* Is TEXT a range of versions or a tag, no path, URL or repository? */
 static bool is_range(const char *text)
 {
-	return *text != '.' && is_of(text, strlen(text), " .-+^~<>=|*");
+	return *text != '.' && begins_with(text, strlen(text), " .-+^~<>=|*");
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -196,7 +198,7 @@ static bool is_archive(const char *text)
 	       ends_with(text, ".tar.gz");
 }
 
-static bool is_wanted(const char *text)
+static bool is_wanted_package(const char *text)
 {
 	size_t n;
 
@@ -238,12 +240,12 @@ static int take_wants(const struct check *c, const char *member,
 				       ? json_object_get_string(v)
 				       : "(no text)";
 
-		if (!is_name(name))
+		if (!is_package_name(name))
 			return wrong(c,
 				     "%s needs \"%.100s\", which is no name of "
 				     "a package",
 				     c->at, name);
-		if (!is_wanted(want))
+		if (!is_wanted_package(want))
 			return wrong_want(c, name, want);
 		json_object_object_add(out, name, json_object_new_string(want));
 	}
@@ -260,7 +262,7 @@ static void take_peers_meta(struct json_object *from, struct json_object *to)
 		return;
 	out = json_object_new_object();
 	json_object_object_foreach(all, name, v) {
-		if (is_name(name) && json_member_bool(v, "optional"))
+		if (is_package_name(name) && json_member_bool(v, "optional"))
 			json_object_object_add(out, name,
 					       json_pack("optional:b", 1));
 	}
@@ -295,7 +297,8 @@ static int take_overrides(const struct check *c, const char *name,
 			     c->at, name);
 	if (json_object_is_type(v, json_type_string)) {
 		want = json_object_get_string(v);
-		if (*want == '$' ? !is_name(want + 1) : !is_wanted(want))
+		if (*want == '$' ? !is_package_name(want + 1)
+				 : !is_wanted_package(want))
 			return wrong_want(c, name, want);
 		json_object_object_add(to, name, json_object_new_string(want));
 		return 0;
@@ -313,7 +316,7 @@ static int take_overrides(const struct check *c, const char *name,
 
 /* ---- a package ---- */
 
-static bool is_text(struct json_object *v)
+static bool is_plain_text(struct json_object *v)
 {
 	const char *s = json_object_get_string(v);
 	size_t n = 0;
@@ -331,12 +334,12 @@ static void take_texts(const char *member, struct json_object *from,
 {
 	struct json_object *v = json_member(from, member), *out;
 
-	if (is_text(v)) {
+	if (is_plain_text(v)) {
 		json_object_object_add(to, member, json_object_get(v));
 	} else if (json_object_is_type(v, json_type_array)) {
 		out = json_object_new_array();
 		json_each(one, v) {
-			if (is_text(one))
+			if (is_plain_text(one))
 				json_object_array_add(out,
 						      json_object_get(one));
 		}
@@ -344,7 +347,7 @@ static void take_texts(const char *member, struct json_object *from,
 	} else if (json_object_is_type(v, json_type_object)) {
 		out = json_object_new_object();
 		json_object_object_foreach(v, name, one) {
-			if (is_name(name) && is_text(one))
+			if (is_package_name(name) && is_plain_text(one))
 				json_object_object_add(out, name,
 						       json_object_get(one));
 		}
@@ -407,7 +410,7 @@ static int check_file(const struct check *c, struct json_object *p)
 		return wrong(c,
 			     "%s is a folder of its own, which is not fetched",
 			     c->at);
-	if (name != NULL && !is_name(name))
+	if (name != NULL && !is_package_name(name))
 		return wrong(c, "%s: \"name\" is no name of a package", c->at);
 	if (from != NULL && !is_file_url(from))
 		return wrong(c, "%s comes from %.200s, which is no registry",
@@ -473,7 +476,7 @@ static int take_root(struct check *c, const char *at, struct json_object *p,
 			     "fetched",
 			     at);
 	json_add(out, "name?s version?s",
-		 name != NULL && is_name(name) ? name : NULL,
+		 name != NULL && is_package_name(name) ? name : NULL,
 		 version != NULL && is_version(version) ? version : NULL);
 	return take_all_wants(c, p, out);
 }

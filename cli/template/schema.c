@@ -31,7 +31,7 @@ static const struct opt opts[] = {
 };
 
 /* Print an error on one line: place and cause. */
-static void show(const char *file, const struct schema_error *e)
+static void print_schema_error(const char *file, const struct schema_error *e)
 {
 	safe_fprintf(stderr, "%s: %s", file, e->text);
 	if (e->keyword[0] != '\0')
@@ -39,7 +39,7 @@ static void show(const char *file, const struct schema_error *e)
 	fputc('\n', stderr);
 }
 
-static int check(const struct schema *s, const char *file)
+static int check_file(const struct schema *s, const char *file)
 {
 	struct json_object *instance;
 	struct schema_error *errs;
@@ -50,7 +50,7 @@ static int check(const struct schema *s, const char *file)
 	errs = xcalloc(ERRORS_SHOWN, sizeof(*errs));
 	n = schema_validate_all(s, instance, errs, ERRORS_SHOWN);
 	for (size_t i = 0; i < n; i++)
-		show(file, &errs[i]);
+		print_schema_error(file, &errs[i]);
 	safe_printf("%s: %s\n", file, n == 0 ? "valid" : "not valid");
 	free(errs);
 	json_object_put(instance);
@@ -70,12 +70,12 @@ static int check_files(const struct cli *cli, int n, const char *const *arg)
 	if (json_file_read(&doc, arg[0]) != 0)
 		return CLI_USAGE;
 	if (schema_compile(&s, doc, &opt, &err) != 0) {
-		show(arg[0], &err);
+		print_schema_error(arg[0], &err);
 		json_object_put(doc);
 		return CLI_USAGE;
 	}
 	for (int i = 1; i < n; i++) {
-		int rc = check(s, arg[i]);
+		int rc = check_file(s, arg[i]);
 
 		if (rc > worst)
 			worst = rc;

@@ -33,7 +33,7 @@
 static const struct table_column columns[] = {
     {NULL, TABLE_CUT, 0}, {NULL, TABLE_WHOLE, 1}, {NULL, TABLE_CUT, 0}};
 
-static void add_row(struct table *table, struct json_object *t)
+static void add_template_row(struct table *table, struct json_object *t)
 {
 	struct json_object *available = json_member(t, "available");
 	bool there = available == NULL || json_object_get_boolean(available);
@@ -60,7 +60,7 @@ static void show_list(struct json_object *list)
 	struct table *table = table_new(columns, ARRAY_LEN(columns));
 
 	json_each(one, list)
-		add_row(table, one);
+		add_template_row(table, one);
 	table_print(table);
 }
 
@@ -168,7 +168,7 @@ static void show_offers(const char *title, struct json_object *list)
 		show_offer(one);
 }
 
-static void show(struct json_object *t)
+static void print_template(struct json_object *t)
 {
 	safe_printf("%s %s  %s\n", json_member_str(t, "templateId"),
 		    json_member_str(t, "version"), json_member_str(t, "name"));
@@ -209,7 +209,7 @@ static int show_template(const struct cli *cli, struct client *c, int n,
 		if (cli->json)
 			json_pretty_print(one, true);
 		else
-			show(one);
+			print_template(one);
 	}
 	json_object_put(v);
 	return CLI_OK;

@@ -175,7 +175,7 @@ static void swap_back(struct build *b, int i)
 }
 
 /* Is the package still valid with the new folders? */
-static int check(const struct build *b)
+static int check_package(const struct build *b)
 {
 	char errmsg[512];
 	struct dir_walk *all = NULL;
@@ -204,13 +204,13 @@ static int put_in_place(struct build *b)
 		rc = message_fail(CLI_TROUBLE, "%s/%s: %s", b->dir,
 				  b->locks[done].kind->folder, strerror(-rc));
 	else
-		rc = check(b);
+		rc = check_package(b);
 	while (rc != 0 && done > 0)
 		swap_back(b, --done);
 	return rc;
 }
 
-static void tell(const struct build *b)
+static void report_build(const struct build *b)
 {
 	char size[QUANTITY_SIZE];
 
@@ -245,7 +245,7 @@ static int build_all(struct build *b)
 	if (b->stage != NULL)
 		(void)unlinkat(b->at, b->stage, AT_REMOVEDIR);
 	if (rc == 0)
-		tell(b);
+		report_build(b);
 	return rc;
 }
 

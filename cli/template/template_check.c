@@ -45,7 +45,7 @@ static size_t errors_of(struct json_object *package)
 }
 
 /* Return PACKAGE's path as the user would name it; the caller's. */
-static char *named(const struct check *c, struct json_object *package)
+static char *package_name(const struct check *c, struct json_object *package)
 {
 	const char *path = json_member_str(package, "path");
 	size_t n = strlen(c->real), dir = strlen(c->dir);
@@ -66,7 +66,8 @@ static char *named(const struct check *c, struct json_object *package)
  * Return PACKAGE's path. JSON cannot hold a path that is not UTF-8, but a
  * package named on the command line has its path in c->real.
  */
-static const char *place(const struct check *c, struct json_object *package)
+static const char *package_place(const struct check *c,
+				 struct json_object *package)
 {
 	return template_findings_is_package(c->real)
 		   ? c->real
@@ -76,7 +77,7 @@ static const char *place(const struct check *c, struct json_object *package)
 static void probe(struct check *c, struct json_object *package)
 {
 	const char *entry = json_member_str(package, "lua");
-	const char *path = place(c, package);
+	const char *path = package_place(c, package);
 	struct json_object *fault = NULL;
 	int rc;
 
@@ -129,7 +130,7 @@ static void note_fault(struct check *c, const char *path, struct json_object *f)
 static void each_fault(struct check *c, const char *severity)
 {
 	json_each(package, c->all) {
-		char *path = named(c, package);
+		char *path = package_name(c, package);
 
 		json_each(f, json_member(package, "faults")) {
 			if (!json_member_is(f, "severity", severity))
@@ -212,7 +213,7 @@ static void say_all(struct check *c)
 	json_object_put(c->said);
 }
 
-static int check(const struct cli *cli, int n, const char *const *arg)
+static int check_template(const struct cli *cli, int n, const char *const *arg)
 {
 	struct check c = {.cli = cli, .dir = arg[0]};
 
@@ -251,5 +252,5 @@ const struct command cmd_template_check = {
 	    "with status 0.\n",
     .min = 1,
     .max = 1,
-    .run = check,
+    .run = check_template,
 };

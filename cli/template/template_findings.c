@@ -32,7 +32,7 @@
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
 
-static int start(pid_t *pid, const char *const *argv, int out, int err)
+static int start_checker(pid_t *pid, const char *const *argv, int out, int err)
 {
 	posix_spawn_file_actions_t fa;
 	int rc;
@@ -48,7 +48,7 @@ static int start(pid_t *pid, const char *const *argv, int out, int err)
 }
 
 /* Append the content of FD to B, up to a bound, and close FD. */
-static void take_back(int fd, struct buf *b)
+static void read_findings(int fd, struct buf *b)
 {
 	if (fd < 0)
 		return;
@@ -69,15 +69,15 @@ static int run_daemon(const char *const *argv, struct buf *out, struct buf *err)
 	pid_t pid = -1;
 
 	if (rc == 0)
-		rc = start(&pid, argv, o, e);
+		rc = start_checker(&pid, argv, o, e);
 	if (rc == 0) {
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		rc = WIFEXITED(status) ? WEXITSTATUS(status)
 				       : 128 + WTERMSIG(status);
 	}
-	take_back(o, out);
-	take_back(e, err);
+	read_findings(o, out);
+	read_findings(e, err);
 	return rc;
 }
 
@@ -99,8 +99,8 @@ static struct json_object *lines(struct buf *b, const char *prefix)
 }
 
 /* Run paddockd with the flag WHAT to its end. 0, or -1 after a message. */
-static int ask(const struct cli *cli, const char *what, const char *dir,
-	       struct buf *out, struct buf *err)
+static int ask_checker(const struct cli *cli, const char *what, const char *dir,
+		       struct buf *out, struct buf *err)
 {
 	char *program = transport_program();
 	struct opt_list args = {0};
@@ -129,7 +129,7 @@ struct json_object *template_findings_all(const struct cli *cli,
 	struct buf out = {0}, err = {0};
 	struct json_object *o = NULL;
 
-	if (ask(cli, "--check=templates", dir, &out, &err) == 0)
+	if (ask_checker(cli, "--check=templates", dir, &out, &err) == 0)
 		o = json_pack("templates:o problems:o", lines(&out, ""),
 			      lines(&err, PREFIX));
 	buf_fini(&out);
@@ -211,7 +211,7 @@ static struct json_object *ask_list(const struct cli *cli, const char *what,
 	struct buf out = {0}, err = {0};
 	struct json_object *o = NULL, *errmsg;
 
-	if (ask(cli, what, dir, &out, &err) == 0 &&
+	if (ask_checker(cli, what, dir, &out, &err) == 0 &&
 	    (json_parse(&o, buf_data(&out), buf_len(&out), NULL) < 0 ||
 	     !json_object_is_type(o, json_type_array))) {
 		json_object_put(o);

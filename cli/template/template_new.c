@@ -83,7 +83,7 @@ static bool id_good(const char *id)
 }
 
 /* Make the folder PATH. 0, or an exit status, the reason printed. */
-static int make_folder(const char *path)
+static int make_template_folder(const char *path)
 {
 	if (mkdir(path, 0777) == 0)
 		return 0;
@@ -102,11 +102,11 @@ static void title_of(char *title, const char *id)
 }
 
 /* Write the files into the folder ID, which is empty. 0, or an exit status. */
-static int fill(const char *id, const char *tests)
+static int fill_template(const char *id, const char *tests)
 {
 	char title[ID_MAX_BYTES + 1];
 	char *text;
-	int rc = make_folder(tests);
+	int rc = make_template_folder(tests);
 
 	title_of(title, id);
 	text = xasprintf(manifest, id, title);
@@ -124,7 +124,7 @@ static int fill(const char *id, const char *tests)
  * Remove what was written: half a package would be in the way of the next try.
  * Files that are missing are ignored.
  */
-static void take_back(const char *id)
+static void remove_template(const char *id)
 {
 	static const char *const made[] = {"tests/name_is_required.json",
 					   "tests/greets.json",
@@ -145,12 +145,12 @@ static void take_back(const char *id)
 static int write_package(const char *id)
 {
 	char *tests = xasprintf("%s/tests", id);
-	int rc = make_folder(id);
+	int rc = make_template_folder(id);
 
 	if (rc == 0) {
-		rc = fill(id, tests);
+		rc = fill_template(id, tests);
 		if (rc != 0) {
-			take_back(id);
+			remove_template(id);
 			message_more("  nothing is left of %s; it can be tried "
 				     "again",
 				     id);

@@ -74,7 +74,7 @@ static void comment_value(const char *what, struct json_object *v, bool there)
 }
 
 /* Follow POINTER in *V; false: leads nowhere, as keys with a slash do. */
-static bool follow(struct json_object **v, const char *pointer)
+static bool follow_pointer(struct json_object **v, const char *pointer)
 {
 	while (*pointer == '/') {
 		size_t n = strcspn(++pointer, "/");
@@ -118,8 +118,8 @@ static bool compare(struct json_object *expect, const struct tool_result *a)
 	}
 	if (!good) {
 		const char *at = (buf_add(&diag, "", 1), buf_data(&diag));
-		bool has_want = follow(&want_at, at);
-		bool has_got = follow(&got_at, at);
+		bool has_want = follow_pointer(&want_at, at);
+		bool has_got = follow_pointer(&got_at, at);
 		const char *message =
 		    json_member_str(json_member(a->value, "error"), "message");
 
@@ -137,7 +137,8 @@ static bool compare(struct json_object *expect, const struct tool_result *a)
 	return good;
 }
 
-static int tell(struct bench *b, bool good, const char *id, const char *name)
+static int print_tap(struct bench *b, bool good, const char *id,
+		     const char *name)
 {
 	b->n++;
 	if (!good)
@@ -147,8 +148,8 @@ static int tell(struct bench *b, bool good, const char *id, const char *name)
 	return 0;
 }
 
-static int call(struct bench *b, struct json_object *manifest,
-		struct json_object *inputs, struct tool_result *a)
+static int call_template(struct bench *b, struct json_object *manifest,
+			 struct json_object *inputs, struct tool_result *a)
 {
 	return client_tool(
 	    b->client, "run_task_template",
@@ -169,19 +170,20 @@ static int run_test(struct bench *b, struct json_object *manifest,
 	int rc = 0;
 
 	if (json_file_read(&test, path) < 0) {
-		rc = tell(b, false, id, name);
+		rc = print_tap(b, false, id, name);
 	} else if (!json_object_is_type(expect = json_member(test, "expect"),
 					json_type_object) ||
 		   json_member(test, "inputs") == NULL) {
 		message_print("%s: a test is {\"inputs\":…,\"expect\":{…}}",
 			      path);
-		rc = tell(b, false, id, name);
+		rc = print_tap(b, false, id, name);
 	} else {
-		rc = call(b, manifest, json_member(test, "inputs"), &a);
+		rc =
+		    call_template(b, manifest, json_member(test, "inputs"), &a);
 		if (rc == 0) {
 			bool good = compare(expect, &a);
 
-			tell(b, good, id, name);
+			print_tap(b, good, id, name);
 			tool_result_fini(&a);
 		}
 	}

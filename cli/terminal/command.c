@@ -39,7 +39,7 @@ static size_t first_word(const char *name)
 	return strcspn(name, " ");
 }
 
-static bool is(const char *name, const char *a, const char *b)
+static bool is_either(const char *name, const char *a, const char *b)
 {
 	size_t n = first_word(name);
 
@@ -58,7 +58,7 @@ const struct command *command_find(const struct cli *cli, int argc,
 	for (size_t i = 0; argc > 0 && i < cli->n_commands; i++) {
 		const char *name = cli->commands[i]->name;
 
-		if (!is(name, argv[0], second))
+		if (!is_either(name, argv[0], second))
 			continue;
 		*words = name[first_word(name)] == '\0' ? 1 : 2;
 		return cli->commands[i];

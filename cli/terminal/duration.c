@@ -27,7 +27,7 @@ static const struct {
  * them. A sign, an exponent or hexadecimal is -EINVAL; more than 15 digits
  * before the point are -ERANGE.
  */
-static int number(double *out, const char **at)
+static int parse_amount(double *out, const char **at)
 {
 	size_t whole = strspn(*at, "0123456789"), n = whole;
 
@@ -71,7 +71,7 @@ int duration_parse(int64_t *ms, const char *text)
 	if (*text == '\0')
 		return -EINVAL;
 	for (const char *at = text; *at != '\0'; first = u + 1) {
-		rc = number(&n, &at);
+		rc = parse_amount(&n, &at);
 		if (rc < 0)
 			return rc;
 		u = *at == '\0' && first == 0 ? SECONDS : unit(&at, first);

@@ -154,20 +154,20 @@ static bool is_container(struct json_object *v)
 }
 
 /* Return about how many bytes V has on one line; more than MAX: too long. */
-static size_t measure(struct json_object *v, size_t max)
+static size_t measure_json(struct json_object *v, size_t max)
 {
 	size_t sum = 2;
 
 	if (json_object_is_type(v, json_type_array)) {
 		for (size_t i = 0;
 		     sum <= max && i < json_object_array_length(v); i++)
-			sum += 2 + measure(json_object_array_get_idx(v, i),
-					   max - sum);
+			sum += 2 + measure_json(json_object_array_get_idx(v, i),
+						max - sum);
 	} else if (json_object_is_type(v, json_type_object)) {
 		json_object_object_foreach(v, key, value) {
 			if (sum > max)
 				break;
-			sum += 4 + strlen(key) + measure(value, max - sum);
+			sum += 4 + strlen(key) + measure_json(value, max - sum);
 		}
 	} else if (json_object_is_type(v, json_type_string)) {
 		sum += (size_t)json_object_get_string_len(v);
@@ -184,7 +184,7 @@ static bool fits(struct json_object *v, size_t at)
 	bool yes;
 
 	if (at >= LINE_COLUMNS ||
-	    measure(v, 4 * LINE_COLUMNS) > 4 * LINE_COLUMNS)
+	    measure_json(v, 4 * LINE_COLUMNS) > 4 * LINE_COLUMNS)
 		return false;
 	add_line(&line, v);
 	yes = at + sanitize_width(buf_data(&line), buf_len(&line)) <=

@@ -41,8 +41,8 @@ void opt_list_free(struct opt_list *list)
  * Return the flag NAME (LEN bytes), or the flag LETTER if LETTER is not 0;
  * NULL: no such flag.
  */
-static const struct opt *find(const struct parse *p, const char *name,
-			      size_t len, char letter)
+static const struct opt *find_opt(const struct parse *p, const char *name,
+				  size_t len, char letter)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		for (size_t j = 0; j < p->sets[i].n; j++) {
@@ -72,7 +72,8 @@ bool opt_is(const struct opt *o, const char *word, bool *alone)
 	       (word[2 + n] == '\0' || word[2 + n] == '=');
 }
 
-static int unknown(const struct parse *p, const char *name, size_t len)
+static int refuse_unknown_flag(const struct parse *p, const char *name,
+			       size_t len)
 {
 	char *word = xstrndup(name, len);
 	struct suggest suggest;
@@ -158,7 +159,7 @@ static int check_value(const struct parse *p, const struct opt *o,
  * Store VALUE for the flag O. With VALUE NULL a flag that needs a value takes
  * the next word of the command line.
  */
-static int apply(struct parse *p, const struct opt *o, const char *value)
+static int apply_opt(struct parse *p, const struct opt *o, const char *value)
 {
 	if (o->kind == OPT_FLAG) {
 		if (value != NULL)
@@ -184,26 +185,27 @@ static int apply(struct parse *p, const struct opt *o, const char *value)
 static int parse_long(struct parse *p, const char *word)
 {
 	size_t len = strcspn(word, "=");
-	const struct opt *o = find(p, word, len, 0);
+	const struct opt *o = find_opt(p, word, len, 0);
 
 	if (o == NULL)
-		return unknown(p, word, len);
-	return apply(p, o, word[len] == '=' ? word + len + 1 : NULL);
+		return refuse_unknown_flag(p, word, len);
+	return apply_opt(p, o, word[len] == '=' ? word + len + 1 : NULL);
 }
 
 /* Parse short flags: "-qv", "-ikey=value". WORD begins after the dash. */
 static int parse_letters(struct parse *p, const char *word)
 {
 	for (; *word != '\0'; word++) {
-		const struct opt *o = find(p, NULL, 0, *word);
+		const struct opt *o = find_opt(p, NULL, 0, *word);
 		int rc;
 
 		if (o == NULL)
 			return errmsg_set(p->errmsg, p->size,
 					  "there is no flag -%c", *word);
 		if (o->kind != OPT_FLAG)
-			return apply(p, o, word[1] != '\0' ? word + 1 : NULL);
-		rc = apply(p, o, NULL);
+			return apply_opt(p, o,
+					 word[1] != '\0' ? word + 1 : NULL);
+		rc = apply_opt(p, o, NULL);
 		if (rc < 0)
 			return rc;
 	}

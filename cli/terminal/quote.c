@@ -17,7 +17,7 @@
  * Return where a line of at most COLUMNS ends in TEXT (clean, N bytes): at the
  * last blank that fits, else at the last whole character.
  */
-static size_t fit(const char *text, size_t n, size_t columns)
+static size_t fit_columns(const char *text, size_t n, size_t columns)
 {
 	size_t end = 0, blank = 0;
 
@@ -44,7 +44,7 @@ void quote_line(const char *mark, const char *words, size_t n, size_t *left)
 	len = buf_len(&clean);
 	do {
 		const char *text = len > 0 ? buf_data(&clean) + at : "";
-		size_t line = fit(text, len - at, room - 1);
+		size_t line = fit_columns(text, len - at, room - 1);
 
 		safe_fprintf(stderr, "%s%.*s\n", mark, (int)line, text);
 		at += line;

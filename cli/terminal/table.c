@@ -24,7 +24,8 @@ struct table {
 	size_t n;
 	char **texts; /* row by row; "" for a text that was NULL */
 	size_t n_texts, room;
-	size_t wide[TABLE_COLUMNS_MAX]; /* columns; 0: left out by fit() */
+	size_t
+	    wide[TABLE_COLUMNS_MAX]; /* columns; 0: left out by fit_table() */
 };
 
 struct table *table_new(const struct table_column *columns, size_t n)
@@ -98,7 +99,7 @@ static size_t *widest(struct table *t)
 	return w;
 }
 
-static void fit(struct table *t, size_t columns)
+static void fit_table(struct table *t, size_t columns)
 {
 	size_t *w;
 
@@ -136,7 +137,7 @@ void table_print(struct table *t)
 	const char *heads[TABLE_COLUMNS_MAX] = {NULL};
 
 	if (isatty(STDOUT_FILENO))
-		fit(t, text_wrap_columns(STDOUT_FILENO));
+		fit_table(t, text_wrap_columns(STDOUT_FILENO));
 	for (size_t i = 0; i < t->n; i++)
 		heads[i] = t->columns[i].head;
 	if (heads[0] != NULL && t->n_texts > 0)

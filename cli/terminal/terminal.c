@@ -98,7 +98,7 @@ struct spec {	       /* a conversion, as %-24.8s */
 };
 
 /* Read a number at *FMT, or take the next argument for '*'. */
-static int count(const char **fmt, va_list *ap)
+static int take_int_arg(const char **fmt, va_list *ap)
 {
 	if (**fmt != '*')
 		return (int)strtol(*fmt, (char **)fmt, 10);
@@ -117,10 +117,10 @@ static struct spec read_spec(const char **fmt, va_list *ap)
 	s.left = strchr(flags, '-') != NULL;
 	*fmt += n;
 	if (**fmt == '*' || (**fmt >= '1' && **fmt <= '9'))
-		s.width = count(fmt, ap);
+		s.width = take_int_arg(fmt, ap);
 	if (**fmt == '.') {
 		++*fmt;
-		s.most = count(fmt, ap);
+		s.most = take_int_arg(fmt, ap);
 	}
 	if (**fmt == 'l' || **fmt == 'z') {
 		s.size = *(*fmt)++;
@@ -198,7 +198,7 @@ static void add_number(struct buf *out, const struct spec *s, va_list *ap)
 }
 #pragma GCC diagnostic pop
 
-static void add_all(struct buf *out, const char *fmt, va_list *ap)
+static void format_text(struct buf *out, const char *fmt, va_list *ap)
 {
 	while (*fmt != '\0') {
 		size_t n = strcspn(fmt, "%");
@@ -220,11 +220,11 @@ static void add_all(struct buf *out, const char *fmt, va_list *ap)
 	}
 }
 
-static void put(FILE *to, const char *fmt, va_list *ap)
+static void put_text(FILE *to, const char *fmt, va_list *ap)
 {
 	struct buf out = {0};
 
-	add_all(&out, fmt, ap);
+	format_text(&out, fmt, ap);
 	if (buf_len(&out) > 0)
 		fwrite(buf_data(&out), 1, buf_len(&out), to);
 	buf_fini(&out);
@@ -235,7 +235,7 @@ void safe_printf(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	put(stdout, fmt, &ap);
+	put_text(stdout, fmt, &ap);
 	va_end(ap);
 }
 
@@ -244,7 +244,7 @@ void safe_fprintf(FILE *to, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	put(to, fmt, &ap);
+	put_text(to, fmt, &ap);
 	va_end(ap);
 }
 
@@ -259,7 +259,7 @@ void safe_print_cut(const char *text, size_t least, size_t most)
 	buf_fini(&out);
 }
 
-static void line(const char *prefix, const char *fmt, va_list ap)
+static void put_line(const char *prefix, const char *fmt, va_list ap)
 {
 	struct buf out = {0};
 	char *text = xvasprintf(fmt, ap);
@@ -278,7 +278,7 @@ void message_print(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	line("paddock: ", fmt, ap);
+	put_line("paddock: ", fmt, ap);
 	va_end(ap);
 }
 
@@ -287,7 +287,7 @@ int message_fail(int status, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	line("paddock: ", fmt, ap);
+	put_line("paddock: ", fmt, ap);
 	va_end(ap);
 	return status;
 }
@@ -297,7 +297,7 @@ void message_more(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	line("", fmt, ap);
+	put_line("", fmt, ap);
 	va_end(ap);
 }
 

@@ -110,7 +110,7 @@ static int unexpected(struct scan *s)
 }
 
 /* Add the cost of V, and of its name when V is a member. */
-static void weigh(struct scan *s, struct json_object *v)
+static void weigh_value(struct scan *s, struct json_object *v)
 {
 	if (v != NULL)
 		s->cost += VALUE_COST;
@@ -144,7 +144,7 @@ static void attach(struct scan *s, struct json_object *v)
 	s->values++;
 	if (s->depth > s->depth_max)
 		return; /* the value is released when it is complete */
-	weigh(s, v);
+	weigh_value(s, v);
 	if (into == NULL)
 		s->root = v;
 	else if (json_object_is_type(into, json_type_array))
@@ -174,7 +174,7 @@ static int open_container(struct scan *s, struct json_object *v)
 	return 0;
 }
 
-static void fit(struct json_object *obj)
+static void fit_object(struct json_object *obj)
 {
 	int n = json_object_object_length(obj);
 
@@ -191,7 +191,7 @@ static int close_container(struct scan *s)
 		json_object_put(v);
 	} else {
 		if (json_object_is_type(v, json_type_object))
-			fit(v);
+			fit_object(v);
 		weigh_slots(s, v);
 	}
 	return 0;
@@ -277,7 +277,7 @@ static int on_fault(struct scan *s)
 	return -EMSGSIZE;
 }
 
-static int on_event(struct scan *s, enum json_event event)
+static int take_event_of(struct scan *s, enum json_event event)
 {
 	switch (event) {
 	case JSON_OBJECT:
@@ -315,7 +315,7 @@ static int scan_all(struct scan *s)
 		return -EMSGSIZE;
 	}
 	while ((event = json_scan_next(&x->scan)) != JSON_END) {
-		rc = on_event(s, event);
+		rc = take_event_of(s, event);
 		if (rc != 0)
 			return rc;
 		if (s->values > s->values_max) {
@@ -335,8 +335,8 @@ static void put_open(struct scan *s)
 		json_object_put(s->open[i]);
 }
 
-static int parse(struct scan *s, struct json_object **out, const char *text,
-		 size_t len, struct json_error *err)
+static int parse_text(struct scan *s, struct json_object **out,
+		      const char *text, size_t len, struct json_error *err)
 {
 	struct json_error unread = {0};
 	int rc;
@@ -369,7 +369,7 @@ int json_parse_cost(struct json_object **out, const char *text, size_t len,
 		    size_t values_max, size_t *cost, struct json_error *err)
 {
 	struct scan s = {.values_max = values_max, .depth_max = JSON_DEPTH_MAX};
-	int rc = parse(&s, out, text, len, err);
+	int rc = parse_text(&s, out, text, len, err);
 
 	*cost = s.cost;
 	return rc;
@@ -380,7 +380,7 @@ int json_skim(struct json_object **out, const char *text, size_t len,
 {
 	struct scan s = {.values_max = JSON_VALUES_MAX, .depth_max = 1};
 
-	return parse(&s, out, text, len, err);
+	return parse_text(&s, out, text, len, err);
 }
 
 size_t json_cost_most(const char *text, size_t len)

@@ -47,7 +47,8 @@ static bool same_number(struct json_object *a, struct json_object *b)
 	return json_object_get_double(a) == json_object_get_double(b);
 }
 
-static bool same(struct json_object *a, struct json_object *b, struct where *w);
+static bool same_value(struct json_object *a, struct json_object *b,
+		       struct where *w);
 
 static bool same_at(struct json_object *a, struct json_object *b,
 		    struct where *w, const char *key)
@@ -58,7 +59,7 @@ static bool same_at(struct json_object *a, struct json_object *b,
 	w->len += (size_t)n;
 	if (w->len >= w->size)
 		w->len = w->size - 1;
-	if (!same(a, b, w))
+	if (!same_value(a, b, w))
 		return false;
 	w->len = before;
 	w->text[before] = '\0';
@@ -106,7 +107,8 @@ static bool same_object(struct json_object *a, struct json_object *b,
 	return true;
 }
 
-static bool same(struct json_object *a, struct json_object *b, struct where *w)
+static bool same_value(struct json_object *a, struct json_object *b,
+		       struct where *w)
 {
 	if (json_is_number(a) && json_is_number(b))
 		return same_number(a, b);
@@ -125,5 +127,5 @@ bool json_diff(struct json_object *a, struct json_object *b, char *pointer,
 	struct where w = {.text = pointer, .size = size};
 
 	pointer[0] = '\0';
-	return same(a, b, &w);
+	return same_value(a, b, &w);
 }

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 
-static void add(struct sha256_ctx *md, const void *p, size_t n)
+static void hash_bytes(struct sha256_ctx *md, const void *p, size_t n)
 {
 	sha256_update(md, n, p);
 }
@@ -26,7 +26,7 @@ static void add(struct sha256_ctx *md, const void *p, size_t n)
  */
 static void feed(struct sha256_ctx *md, struct json_object *v);
 
-static int by_name(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -40,14 +40,14 @@ static void feed_object(struct sha256_ctx *md, struct json_object *v)
 		(void)member;
 		names[i++] = key;
 	}
-	qsort(names, n, sizeof(*names), by_name);
-	add(md, "{", 1);
+	qsort(names, n, sizeof(*names), compare_keys);
+	hash_bytes(md, "{", 1);
 	for (i = 0; i < n; i++) {
-		add(md, "\"", names[i][0] == '}' || names[i][0] == '"');
-		add(md, names[i], strlen(names[i]) + 1);
+		hash_bytes(md, "\"", names[i][0] == '}' || names[i][0] == '"');
+		hash_bytes(md, names[i], strlen(names[i]) + 1);
 		feed(md, json_object_object_get(v, names[i]));
 	}
-	add(md, "}", 1);
+	hash_bytes(md, "}", 1);
 	free(names);
 }
 
@@ -59,14 +59,14 @@ static void feed(struct sha256_ctx *md, struct json_object *v)
 	if (json_object_is_type(v, json_type_object)) {
 		feed_object(md, v);
 	} else if (json_object_is_type(v, json_type_array)) {
-		add(md, "[", 1);
+		hash_bytes(md, "[", 1);
 		json_each(one, v)
 			feed(md, one);
-		add(md, "]", 1);
+		hash_bytes(md, "]", 1);
 	} else {
 		text = json_text(v, &len);
-		add(md, text, len);
-		add(md, "", 1);
+		hash_bytes(md, text, len);
+		hash_bytes(md, "", 1);
 	}
 }
 

@@ -32,7 +32,8 @@ int json_lex_fail(struct json_lex *x, const char *at, const char *fmt, ...)
 }
 
 /* Name the character at AT: a printable character, a byte, or the end. */
-static const char *shown(char out[16], const struct json_lex *x, const char *at)
+static const char *shown_char(char out[16], const struct json_lex *x,
+			      const char *at)
 {
 	unsigned char c = at < x->scan.end ? (unsigned char)*at : 0;
 
@@ -51,7 +52,7 @@ int json_lex_unexpected(struct json_lex *x, const char *at,
 	char what[16];
 
 	return json_lex_fail(x, at, "expected %s, found %s", expected,
-			     shown(what, x, at));
+			     shown_char(what, x, at));
 }
 
 int json_lex_fault(struct json_lex *x, enum json_fault fault, const char *p)

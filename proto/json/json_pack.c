@@ -13,8 +13,8 @@
 
 #define NAME_MAX_BYTES ((size_t)64)
 
-static const struct json_pack_arg *take(const struct json_pack_arg **args,
-					enum json_pack_type type)
+static const struct json_pack_arg *take_arg(const struct json_pack_arg **args,
+					    enum json_pack_type type)
 {
 	const struct json_pack_arg *arg = (*args)++;
 
@@ -46,26 +46,26 @@ static struct json_object *value(char kind, bool optional,
 
 	switch (kind) {
 	case 's':
-		s = take(args, JSON_PACK_TEXT)->s;
+		s = take_arg(args, JSON_PACK_TEXT)->s;
 		return s == NULL ? NULL : json_text_new(s);
 	case 'S':
-		s = take(args, JSON_PACK_TEXT)->s;
-		return sized(s, take(args, JSON_PACK_INT)->i);
+		s = take_arg(args, JSON_PACK_TEXT)->s;
+		return sized(s, take_arg(args, JSON_PACK_INT)->i);
 	case 'i':
-		return integer(take(args, JSON_PACK_INT), optional);
+		return integer(take_arg(args, JSON_PACK_INT), optional);
 	case 'b':
-		yes = take(args, JSON_PACK_INT)->i != 0;
+		yes = take_arg(args, JSON_PACK_INT)->i != 0;
 		return optional && !yes ? NULL : json_object_new_boolean(yes);
 	case 'O':
-		return json_object_get(take(args, JSON_PACK_TREE)->o);
+		return json_object_get(take_arg(args, JSON_PACK_TREE)->o);
 	default:
 		assert(kind == 'o');
-		return take(args, JSON_PACK_TREE)->o;
+		return take_arg(args, JSON_PACK_TREE)->o;
 	}
 }
 
-static void add(struct json_object *o, const char *spec,
-		const struct json_pack_arg *args, unsigned flags)
+static void add_members(struct json_object *o, const char *spec,
+			const struct json_pack_arg *args, unsigned flags)
 {
 	char name[NAME_MAX_BYTES];
 
@@ -93,14 +93,14 @@ struct json_object *json_pack_args(const char *spec,
 {
 	struct json_object *o = json_object_new_object();
 
-	add(o, spec, args, JSON_C_OBJECT_ADD_KEY_IS_NEW);
+	add_members(o, spec, args, JSON_C_OBJECT_ADD_KEY_IS_NEW);
 	return o;
 }
 
 void json_add_args(struct json_object *o, const char *spec,
 		   const struct json_pack_arg *args)
 {
-	add(o, spec, args, 0);
+	add_members(o, spec, args, 0);
 }
 
 struct json_object *json_unpack(const char *text, size_t len)

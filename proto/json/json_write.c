@@ -72,7 +72,7 @@ static void put_text(struct buf *out, const char *s, size_t len)
 	free(good);
 }
 
-static void put_number(struct buf *out, const struct json_pack_arg *arg)
+static void write_number(struct buf *out, const struct json_pack_arg *arg)
 {
 	bool below = arg->is == JSON_PACK_INT && arg->i < 0;
 	uint64_t left = below ? 0 - (uint64_t)arg->i : arg->u;
@@ -86,7 +86,7 @@ static void put_number(struct buf *out, const struct json_pack_arg *arg)
 	buf_add(out, at, (size_t)(text + sizeof(text) - at));
 }
 
-static void put_tree(struct buf *out, struct json_object *tree)
+static void write_tree(struct buf *out, struct json_object *tree)
 {
 	size_t len;
 	const char *text = json_text(tree, &len);
@@ -141,11 +141,11 @@ static bool is_none(char kind, const struct json_pack_arg *arg)
 	}
 }
 
-static void put_value(struct buf *out, char kind,
-		      const struct json_pack_arg *arg)
+static void write_value(struct buf *out, char kind,
+			const struct json_pack_arg *arg)
 {
 	if (kind == 'i')
-		put_number(out, arg);
+		write_number(out, arg);
 	else if (kind == 'b')
 		buf_add_str(out, arg->i != 0 ? "true" : "false");
 	else if (is_none(kind, arg))
@@ -155,7 +155,7 @@ static void put_value(struct buf *out, char kind,
 	else if (kind == 'S')
 		put_text(out, arg->s, (size_t)arg[1].i);
 	else
-		put_tree(out, arg->o);
+		write_tree(out, arg->o);
 }
 
 static bool fits(char kind, const struct json_pack_arg *arg)
@@ -186,7 +186,7 @@ void json_write_args(struct buf *out, const char *spec,
 		assert(spec[n] != '\0' && fits(kind, args));
 		if (spec[n] == ':' || !is_none(kind, args)) {
 			put_name(out, spec, n);
-			put_value(out, kind, args);
+			write_value(out, kind, args);
 		}
 		if (kind == 'o')
 			json_object_put(args->o);

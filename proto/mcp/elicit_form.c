@@ -25,7 +25,7 @@ enum kind {
 
 /* ---- values of keywords ---- */
 
-static bool is_count(struct json_object *v)
+static bool is_length_bound(struct json_object *v)
 {
 	return json_object_is_type(v, json_type_int) &&
 	       json_object_get_int64(v) >= 0;
@@ -82,8 +82,8 @@ static const struct keyword {
     {"type", KIND_ALL, json_is_string, "a type"},
     {"title", KIND_ALL, json_is_string, "a string"},
     {"description", KIND_ALL, json_is_string, "a string"},
-    {"minLength", KIND_TEXT, is_count, "a count, 0 or more"},
-    {"maxLength", KIND_TEXT, is_count, "a count, 0 or more"},
+    {"minLength", KIND_TEXT, is_length_bound, "a count, 0 or more"},
+    {"maxLength", KIND_TEXT, is_length_bound, "a count, 0 or more"},
     {"format", KIND_TEXT, is_format,
      "email, uri, date or date-time; a form is no place for secrets"},
     {"minimum", KIND_NUMBER, json_is_number, "a number"},
@@ -92,8 +92,8 @@ static const struct keyword {
     {"enumNames", KIND_CHOICE, is_strings, "a name for each of enum"},
     {"oneOf", KIND_TITLED, is_options,
      "an array of {const, title}, both strings, one at least"},
-    {"minItems", KIND_CHOICES, is_count, "a count, 0 or more"},
-    {"maxItems", KIND_CHOICES, is_count, "a count, 0 or more"},
+    {"minItems", KIND_CHOICES, is_length_bound, "a count, 0 or more"},
+    {"maxItems", KIND_CHOICES, is_length_bound, "a count, 0 or more"},
     {"items", KIND_CHOICES, is_items,
      "{type: string, enum} or {anyOf: [{const, title}]}"},
 };
@@ -108,7 +108,7 @@ static const struct {
 	     {"array", KIND_CHOICES}};
 
 /* Return the kind of the property P, or 0 for no legal kind. */
-static unsigned kind_of(struct json_object *p)
+static unsigned property_kind(struct json_object *p)
 {
 	const char *type = json_member_str(p, "type");
 	unsigned kind = 0;
@@ -137,7 +137,7 @@ static bool among(struct json_object *options, struct json_object *v)
 	return false;
 }
 
-static struct json_object *options_of(struct json_object *p)
+static struct json_object *property_options(struct json_object *p)
 {
 	static const char *const where[] = {"enum", "oneOf", "anyOf"};
 	struct json_object *items = json_member(p, "items");
@@ -166,11 +166,11 @@ static bool default_fits(struct json_object *p, unsigned kind,
 		if (!json_object_is_type(v, json_type_array))
 			return false;
 		json_each(one, v)
-			if (!among(options_of(p), one))
+			if (!among(property_options(p), one))
 				return false;
 		return true;
 	default:
-		return among(options_of(p), v);
+		return among(property_options(p), v);
 	}
 }
 
@@ -198,7 +198,7 @@ static bool check_keyword(const char *key, struct json_object *v, unsigned kind,
 
 static bool check_property(struct json_object *p, struct pointer_error *f)
 {
-	unsigned kind = kind_of(p);
+	unsigned kind = property_kind(p);
 	struct json_object *names = json_member(p, "enumNames");
 	struct json_object *v;
 
@@ -281,7 +281,7 @@ static bool check_size(struct json_object *properties, struct pointer_error *f)
 		return pointer_error_at(f, "properties",
 					"100 properties at the most");
 	json_object_object_foreach(properties, key, p) {
-		struct json_object *options = options_of(p);
+		struct json_object *options = property_options(p);
 		struct json_object *chosen = json_member(p, "default");
 
 		(void)key;
@@ -323,7 +323,7 @@ bool elicit_form_check(struct json_object *schema, struct pointer_error *f)
 const char *elicit_form_newer(struct json_object *schema)
 {
 	json_object_object_foreach(json_member(schema, "properties"), key, p)
-		if ((kind_of(p) & (KIND_TITLED | KIND_CHOICES)) != 0)
+		if ((property_kind(p) & (KIND_TITLED | KIND_CHOICES)) != 0)
 			return key;
 	return NULL;
 }

@@ -19,14 +19,14 @@
 
 /* ---- values ---- */
 
-static bool is_word(struct json_object *v, const char *word)
+static bool is_string_of(struct json_object *v, const char *word)
 {
 	return json_is_string(v) &&
 	       (size_t)json_object_get_string_len(v) == strlen(word) &&
 	       strcmp(json_object_get_string(v), word) == 0;
 }
 
-static bool is_uri(struct json_object *v)
+static bool is_uri_string(struct json_object *v)
 {
 	return json_is_string(v) &&
 	       schema_is_uri(json_object_get_string(v),
@@ -93,7 +93,7 @@ static bool all_fit(struct json_object *o, const struct member *m)
 
 static bool is_role(struct json_object *v)
 {
-	return is_word(v, "user") || is_word(v, "assistant");
+	return is_string_of(v, "user") || is_string_of(v, "assistant");
 }
 
 static bool are_roles(struct json_object *v)
@@ -108,13 +108,13 @@ static bool are_texts(struct json_object *v)
 
 static bool is_theme(struct json_object *v)
 {
-	return is_word(v, "light") || is_word(v, "dark");
+	return is_string_of(v, "light") || is_string_of(v, "dark");
 }
 
 static bool is_icon(struct json_object *v)
 {
 	static const struct member members[] = {
-	    {"src", is_uri, true},
+	    {"src", is_uri_string, true},
 	    {"mimeType", json_is_string, false},
 	    {"sizes", are_texts, false},
 	    {"theme", is_theme, false},
@@ -143,7 +143,7 @@ static bool are_annotations(struct json_object *v)
 static bool is_contents(struct json_object *v)
 {
 	static const struct member members[] = {
-	    {"uri", is_uri, true},
+	    {"uri", is_uri_string, true},
 	    {"mimeType", json_is_string, false},
 	    {"text", json_is_string, false},
 	    {"blob", is_base64, false},
@@ -164,14 +164,10 @@ static const struct member bytes_members[] = {
 static const struct member resource_members[] = {
     {"resource", is_contents, true}, {0}};
 static const struct member link_members[] = {
-    {"uri", is_uri, true},
-    {"name", json_is_string, true},
-    {"title", json_is_string, false},
-    {"description", json_is_string, false},
-    {"mimeType", json_is_string, false},
-    {"size", json_is_number, false},
-    {"icons", are_icons, false},
-    {0}};
+    {"uri", is_uri_string, true},	 {"name", json_is_string, true},
+    {"title", json_is_string, false},	 {"description", json_is_string, false},
+    {"mimeType", json_is_string, false}, {"size", json_is_number, false},
+    {"icons", are_icons, false},	 {0}};
 static const struct member any_members[] = {
     {"annotations", are_annotations, false},
     {"_meta", json_is_object, false},
@@ -201,7 +197,7 @@ static const char *block_fault(struct json_object *block)
 	struct json_object *type = json_member(block, "type");
 
 	for (size_t i = 0; i < ARRAY_LEN(blocks); i++) {
-		if (!is_word(type, blocks[i].type))
+		if (!is_string_of(type, blocks[i].type))
 			continue;
 		if (!all_fit(block, blocks[i].members))
 			return blocks[i].expected;

@@ -17,7 +17,7 @@
 /* ---- the parts of an envelope ---- */
 
 /* Return the text of V when V is a string without a NUL; else NULL. */
-static const char *text_of(struct json_object *v)
+static const char *string_or_null(struct json_object *v)
 {
 	const char *text;
 
@@ -30,7 +30,7 @@ static const char *text_of(struct json_object *v)
 
 static bool take_version(struct mcp_envelope *e, struct json_object *v)
 {
-	const char *text = text_of(v);
+	const char *text = string_or_null(v);
 
 	if (text == NULL || *text == '\0' || strlen(text) > MCP_VERSION_MAX)
 		return false;
@@ -57,7 +57,7 @@ static bool take_client(struct mcp_envelope *e, struct json_object *v)
 
 static bool take_level(struct mcp_envelope *e, struct json_object *v)
 {
-	int level = mcp_level_of(text_of(v));
+	int level = mcp_level_of(string_or_null(v));
 
 	if (level < 0)
 		return false;
@@ -81,8 +81,9 @@ static const struct {
 };
 
 /* Record the first fault: V came at KEY (HAS), or nothing did. */
-static void fault(struct mcp_envelope *e, const char *key, bool has,
-		  struct json_object *v, const char *expected)
+static void set_envelope_fault(struct mcp_envelope *e, const char *key,
+			       bool has, struct json_object *v,
+			       const char *expected)
 {
 	if (e->code != 0) /* only the first fault is told */
 		return;
@@ -109,7 +110,8 @@ static void read_parts(struct mcp_envelope *e, struct json_object *meta)
 		    json_object_object_get_ex(meta, parts[i].key, &v) != 0;
 
 		if (has ? !parts[i].take(e, v) : parts[i].required)
-			fault(e, parts[i].key, has, v, parts[i].expected);
+			set_envelope_fault(e, parts[i].key, has, v,
+					   parts[i].expected);
 	}
 }
 
@@ -133,8 +135,8 @@ const char *mcp_trace_parent(struct json_object *params)
 {
 	static const char form[] =
 	    "00-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
-	const char *text =
-	    text_of(json_member(json_member(params, "_meta"), "traceparent"));
+	const char *text = string_or_null(
+	    json_member(json_member(params, "_meta"), "traceparent"));
 
 	_Static_assert(sizeof(form) == MCP_TRACE_SIZE, "with its NUL");
 	if (text == NULL || strlen(text) != sizeof(form) - 1)
@@ -219,7 +221,8 @@ bool mcp_declares(struct json_object *capabilities, const char *path)
 }
 
 /* Declare PATH in CAPABILITIES, too. */
-static void declare(struct json_object *capabilities, const char *path)
+static void declare_capability(struct json_object *capabilities,
+			       const char *path)
 {
 	struct json_object *at = capabilities;
 	bool of_extensions = false;
@@ -243,7 +246,7 @@ struct json_object *mcp_missing_capability(const char *path)
 {
 	struct json_object *required = json_object_new_object();
 
-	declare(required, path);
+	declare_capability(required, path);
 	return json_pack("requiredCapabilities:o", required);
 }
 
@@ -268,7 +271,7 @@ struct json_object *mcp_known_capabilities(struct json_object *came)
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (mcp_declares(came, known[i]))
-			declare(kept, known[i]);
+			declare_capability(kept, known[i]);
 	return kept;
 }
 

@@ -21,7 +21,7 @@
 #define WRAP_END "?="
 #define WRAP_LEN (sizeof(WRAP_BEGIN) + sizeof(WRAP_END) - 2)
 
-static bool is_blank(char c)
+static bool is_header_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -29,10 +29,10 @@ static bool is_blank(char c)
 /* Return VALUE without blanks around it (RFC 9110, 5.5); length in *LEN. */
 static const char *trim(const char *value, size_t *len)
 {
-	while (is_blank(*value))
+	while (is_header_blank(*value))
 		value++;
 	*len = strlen(value);
-	while (*len > 0 && is_blank(value[*len - 1]))
+	while (*len > 0 && is_header_blank(value[*len - 1]))
 		(*len)--;
 	return value;
 }
@@ -71,8 +71,8 @@ static char *unwrap(const char *p, size_t n, size_t *len, const char **fault)
  * Return the decoded VALUE, which the caller owns; or NULL, with the end of a
  * sentence in *FAULT. PLAIN: the value is never Base64.
  */
-static char *decode(const char *value, bool plain, size_t *len,
-		    const char **fault)
+static char *decode_value(const char *value, bool plain, size_t *len,
+			  const char **fault)
 {
 	const char *p = trim(value, len);
 	char *out;
@@ -192,7 +192,7 @@ static bool is_sayable(struct json_object *v)
 	       !json_object_is_type(v, json_type_array);
 }
 
-static bool is_same(const char *word, size_t len, struct json_object *v)
+static bool matches_value(const char *word, size_t len, struct json_object *v)
 {
 	size_t n;
 	const char *text;
@@ -208,8 +208,8 @@ static bool is_same(const char *word, size_t len, struct json_object *v)
 	return same_number(word, len, text, n);
 }
 
-static bool tell(const struct mcp_header *h, const char *is, char *errmsg,
-		 size_t size)
+static bool set_header_error(const struct mcp_header *h, const char *is,
+			     char *errmsg, size_t size)
 {
 	errmsg_set(errmsg, size,
 		   "the header %s %s; the client has to send what %s says in "
@@ -236,11 +236,11 @@ bool mcp_header_check(const struct mcp_header *h, const char *value,
 		return false;
 	}
 	if (value == NULL)
-		return tell(h, "is missing", errmsg, size);
-	word = decode(value, h->plain, &len, &fault);
+		return set_header_error(h, "is missing", errmsg, size);
+	word = decode_value(value, h->plain, &len, &fault);
 	if (word == NULL)
-		return tell(h, fault, errmsg, size);
-	same = is_same(word, len, body);
+		return set_header_error(h, fault, errmsg, size);
+	same = matches_value(word, len, body);
 	free(word);
-	return same || tell(h, "says something else", errmsg, size);
+	return same || set_header_error(h, "says something else", errmsg, size);
 }

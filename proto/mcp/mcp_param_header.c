@@ -40,7 +40,7 @@ static bool is_token(const char *s, size_t n)
 	return n > 0;
 }
 
-static bool is_name(struct json_object *v)
+static bool is_header_name(struct json_object *v)
 {
 	size_t n;
 
@@ -74,14 +74,14 @@ static bool is_primitive(struct json_object *schema)
  * Return the text that names what would pass in place of V, at P in SCHEMA;
  * NULL: V passes.
  */
-static const char *fault_of(const struct mcp_param_headers *h,
-			    struct json_object *schema, struct json_object *v,
-			    const struct place *p)
+static const char *property_fault(const struct mcp_param_headers *h,
+				  struct json_object *schema,
+				  struct json_object *v, const struct place *p)
 {
 	if (!p->reached || p->property == NULL)
 		return "only at a property to which nothing but \"properties\" "
 		       "leads";
-	if (!is_name(v))
+	if (!is_header_name(v))
 		return "a name for a header, 1 to 64 characters of A-Z, a-z, "
 		       "0-9 and !#$%&'*+-.^_`|~";
 	if (!is_primitive(schema))
@@ -97,8 +97,8 @@ static const char *fault_of(const struct mcp_param_headers *h,
 	return NULL;
 }
 
-static void add(struct mcp_param_headers *h, const char *name,
-		const struct place *at)
+static void add_param_header(struct mcp_param_headers *h, const char *name,
+			     const struct place *at)
 {
 	struct mcp_param_header *p = &h->list[h->n++];
 	struct pointer_error path = {0};
@@ -230,10 +230,10 @@ static bool walk(struct mcp_param_headers *h, struct json_object *schema,
 		return true;
 	at.secret = at.secret || json_member_bool(schema, "writeOnly");
 	if (json_object_object_get_ex(schema, KEYWORD, &v)) {
-		expected = fault_of(h, schema, v, &at);
+		expected = property_fault(h, schema, v, &at);
 		if (expected != NULL)
 			return pointer_error_at(f, KEYWORD, expected);
-		add(h, json_object_get_string(v), &at);
+		add_param_header(h, json_object_get_string(v), &at);
 	}
 	if (!walk_properties(h, schema, &at, f))
 		return false;

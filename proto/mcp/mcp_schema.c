@@ -115,7 +115,8 @@ static struct json_object *shown_pattern(struct json_object *pattern)
 	return o;
 }
 
-static struct json_object *shown(struct showing *s, struct json_object *schema);
+static struct json_object *shown_schema(struct showing *s,
+					struct json_object *schema);
 
 static struct json_object *each_shown(struct showing *s,
 				      struct json_object *list)
@@ -123,7 +124,7 @@ static struct json_object *each_shown(struct showing *s,
 	struct json_object *o = json_object_new_array();
 
 	json_each(schema, list)
-		json_object_array_add(o, shown(s, schema));
+		json_object_array_add(o, shown_schema(s, schema));
 	return o;
 }
 
@@ -145,7 +146,7 @@ static struct json_object *map_shown(struct showing *s, const char *keyword,
 
 		v = words && json_object_is_type(schema, json_type_boolean)
 			? in_words(json_object_get_boolean(schema))
-			: shown(s, schema);
+			: shown_schema(s, schema);
 		json_object_object_add(o, key, v);
 		free(key);
 	}
@@ -177,14 +178,15 @@ static struct json_object *value_shown(struct showing *s, const char *keyword,
 	if (is_one_of(keyword, maps) &&
 	    json_object_is_type(v, json_type_object))
 		return map_shown(s, keyword, v);
-	return shown(s, v);
+	return shown_schema(s, v);
 }
 
 /*
  * Show SCHEMA. An inner schema with an $id is the root of its own references,
  * so it stays as it is.
  */
-static struct json_object *shown(struct showing *s, struct json_object *schema)
+static struct json_object *shown_schema(struct showing *s,
+					struct json_object *schema)
 {
 	struct json_object *o;
 
@@ -227,7 +229,7 @@ struct json_object *mcp_schema_inputs(struct json_object *schema,
 	struct showing s = {.doc = schema,
 			    .root = "",
 			    .composed = mcp_has(rev, MCP_COMPOSED_INPUTS)};
-	struct json_object *o = shown(&s, schema);
+	struct json_object *o = shown_schema(&s, schema);
 
 	if (dialect_of(schema) == NULL && !s.needs_dialect)
 		json_object_object_del(o, "$schema");
@@ -246,7 +248,7 @@ struct json_object *mcp_schema_inputs(struct json_object *schema,
 static struct json_object *outputs(struct json_object *schema)
 {
 	struct showing s = {.doc = schema, .root = MOVED_TO};
-	struct json_object *o = shown(&s, schema);
+	struct json_object *o = shown_schema(&s, schema);
 
 	json_object_object_del(o, "$schema"); /* only the root names the
 						 dialect */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Append a whole token or nothing: half of a token would point elsewhere. */
-static void append(struct pointer_error *f, const char *token, size_t n)
+static void append_token(struct pointer_error *f, const char *token, size_t n)
 {
 	size_t at = strlen(f->pointer);
 
@@ -34,20 +34,21 @@ void pointer_error_point(struct pointer_error *f, const char *key)
 		n++;
 	}
 	if (*key == '\0')
-		append(f, token, n);
+		append_token(f, token, n);
 }
 
 void pointer_error_index(struct pointer_error *f, size_t i)
 {
 	char token[24];
 
-	append(f, token, (size_t)snprintf(token, sizeof(token), "/%zu", i));
+	append_token(f, token,
+		     (size_t)snprintf(token, sizeof(token), "/%zu", i));
 }
 
 void pointer_error_join(struct pointer_error *f,
 			const struct pointer_error *inner)
 {
-	append(f, inner->pointer, strlen(inner->pointer));
+	append_token(f, inner->pointer, strlen(inner->pointer));
 	f->expected = inner->expected;
 }
 

@@ -35,7 +35,7 @@ _Static_assert(WHOLE % 3 == 0, "a text needs no padding");
 _Static_assert(BASE64_LEN(WHOLE) + 1 == REQUEST_STATE_SIZE, "so long is it");
 _Static_assert(JSON_DIGEST_BYTES == REQUEST_STATE_CALL, "a digest fits");
 
-static void put_number(unsigned char *to, size_t n, uint64_t v)
+static void put_big_endian(unsigned char *to, size_t n, uint64_t v)
 {
 	for (; n > 0; n--, v >>= 8)
 		to[n - 1] = (unsigned char)(v & 0xFF);
@@ -50,7 +50,7 @@ static uint64_t get_number(const unsigned char *from, size_t n)
 	return v;
 }
 
-static void digest(unsigned char out[32], const char *text)
+static void digest_text(unsigned char out[32], const char *text)
 {
 	struct sha256_ctx md;
 
@@ -90,7 +90,7 @@ void request_state_call(unsigned char out[REQUEST_STATE_CALL],
 
 /* ---- the text: Base64 for URLs (RFC 4648, 5) ---- */
 
-static void replace(char *text, const char *these, const char *by)
+static void replace_chars(char *text, const char *these, const char *by)
 {
 	for (; *text != '\0'; text++) {
 		const char *at = strchr(these, *text);
@@ -110,7 +110,7 @@ static bool unwrap(unsigned char out[WHOLE], const char *text, size_t len)
 	memcpy(standard, text, len);
 	if (strlen(standard) != len || strpbrk(standard, "+/=") != NULL)
 		return false;
-	replace(standard, "-_", "+/");
+	replace_chars(standard, "-_", "+/");
 	return base64_decode(out, &n, standard, len) == 0;
 }
 
@@ -120,15 +120,15 @@ void request_state_seal(char out[REQUEST_STATE_SIZE],
 {
 	unsigned char raw[WHOLE] = {VERSION};
 
-	put_number(raw + ROUND, EXPIRES - ROUND, s->round);
-	put_number(raw + EXPIRES, RUN - EXPIRES, (uint64_t)s->expires_ms);
+	put_big_endian(raw + ROUND, EXPIRES - ROUND, s->round);
+	put_big_endian(raw + EXPIRES, RUN - EXPIRES, (uint64_t)s->expires_ms);
 	memcpy(raw + RUN, s->run, strnlen(s->run, ID_SIZE - 1));
 	memcpy(raw + CALL, s->call, sizeof(s->call));
-	digest(raw + REQUESTOR, s->requestor);
+	digest_text(raw + REQUESTOR, s->requestor);
 	seal(raw + SEALED, key, raw);
 	base64_encode(out, raw, sizeof(raw));
 	out[REQUEST_STATE_SIZE - 1] = '\0';
-	replace(out, "+/", "-_");
+	replace_chars(out, "+/", "-_");
 }
 
 /*
@@ -148,7 +148,7 @@ request_state_open(struct request_state *s,
 	seal(good, key, raw);
 	if (!memeql_sec(good, raw + SEALED, SEAL))
 		return REQUEST_STATE_FORGED;
-	digest(requestor, s->requestor);
+	digest_text(requestor, s->requestor);
 	if (memcmp(requestor, raw + REQUESTOR, sizeof(requestor)) != 0)
 		return REQUEST_STATE_OTHER_REQUESTOR;
 	if (memcmp(s->call, raw + CALL, sizeof(s->call)) != 0)

@@ -32,13 +32,13 @@ broken(struct rpc_msg *m, int code, const char *fmt, ...)
 	return false;
 }
 
-static bool has(const struct rpc_msg *m, const char *key)
+static bool has_member(const struct rpc_msg *m, const char *key)
 {
 	return json_object_object_get_ex(m->root, key, NULL);
 }
 
 /* Name the type of the value at KEY, for people. */
-static const char *found(const struct rpc_msg *m, const char *key)
+static const char *member_text(const struct rpc_msg *m, const char *key)
 {
 	static const char *const names[] = {
 	    [json_type_null] = "null",	      [json_type_boolean] = "a boolean",
@@ -47,7 +47,7 @@ static const char *found(const struct rpc_msg *m, const char *key)
 	    [json_type_string] = "a string",
 	};
 
-	if (!has(m, key))
+	if (!has_member(m, key))
 		return "none";
 	return names[json_object_get_type(json_member(m->root, key))];
 }
@@ -95,8 +95,8 @@ size_t rpc_id_key(char out[RPC_ID_MAX + 1], struct json_object *value)
 	return len + 1;
 }
 
-/* Keep the id's text. A value unfit as an id is left to check_id(). */
-static void take_id(struct rpc_msg *m, const char *text, size_t len)
+/* Keep the id's text. A value unfit as an id is left to check_rpc_id(). */
+static void take_msg_id(struct rpc_msg *m, const char *text, size_t len)
 {
 	struct json_object *value = json_member(m->root, "id");
 	enum json_type type = json_object_get_type(value);
@@ -118,7 +118,7 @@ static void take_id(struct rpc_msg *m, const char *text, size_t len)
 	memcpy(m->id_key, key, m->id_key_len);
 }
 
-static bool check_version(struct rpc_msg *m)
+static bool check_rpc_version(struct rpc_msg *m)
 {
 	const char *version = plain_str(m, "jsonrpc");
 
@@ -129,14 +129,14 @@ static bool check_version(struct rpc_msg *m)
 		      "\"2.0\", found %s",
 		      json_member_str(m->root, "jsonrpc") != NULL
 			  ? "another string"
-			  : found(m, "jsonrpc"));
+			  : member_text(m, "jsonrpc"));
 }
 
 /* Set the kind: a message has exactly one of method, result and error. */
 static bool check_kind(struct rpc_msg *m)
 {
-	bool method = has(m, "method"), result = has(m, "result"),
-	     error = has(m, "error");
+	bool method = has_member(m, "method"), result = has_member(m, "result"),
+	     error = has_member(m, "error");
 
 	if (method + result + error != 1)
 		return broken(m, RPC_INVALID_REQUEST,
@@ -146,15 +146,16 @@ static bool check_kind(struct rpc_msg *m)
 	if (!method)
 		m->kind = RPC_RESPONSE;
 	else
-		m->kind = has(m, "id") ? RPC_REQUEST : RPC_NOTIFICATION;
+		m->kind = has_member(m, "id") ? RPC_REQUEST : RPC_NOTIFICATION;
 	return true;
 }
 
-static bool check_id(struct rpc_msg *m)
+static bool check_rpc_id(struct rpc_msg *m)
 {
 	/* the error of a peer that could not read our id has no id */
-	bool may_lack = m->kind == RPC_NOTIFICATION ||
-			(has(m, "error") && json_member(m->root, "id") == NULL);
+	bool may_lack =
+	    m->kind == RPC_NOTIFICATION ||
+	    (has_member(m, "error") && json_member(m->root, "id") == NULL);
 
 	if (m->id_too_long)
 		return broken(
@@ -167,7 +168,7 @@ static bool check_id(struct rpc_msg *m)
 	return broken(m, RPC_INVALID_REQUEST,
 		      "\"id\" must be a string or an "
 		      "integer, found %s",
-		      found(m, "id"));
+		      member_text(m, "id"));
 }
 
 static bool check_call(struct rpc_msg *m)
@@ -179,29 +180,30 @@ static bool check_call(struct rpc_msg *m)
 			      "string without \\u0000, found %s",
 			      json_member_str(m->root, "method") != NULL
 				  ? "one with"
-				  : found(m, "method"));
+				  : member_text(m, "method"));
 	m->params = json_member(m->root, "params");
-	if (!has(m, "params") ||
+	if (!has_member(m, "params") ||
 	    json_object_is_type(m->params, json_type_object))
 		return true;
 	m->params = NULL;
 	return broken(m, RPC_INVALID_PARAMS,
 		      "\"params\" must be an object or "
 		      "left out, found %s",
-		      found(m, "params"));
+		      member_text(m, "params"));
 }
 
 static bool check_response(struct rpc_msg *m)
 {
 	m->result = json_member(m->root, "result");
 	m->error = json_member(m->root, "error");
-	if (!has(m, "error") || json_object_is_type(m->error, json_type_object))
+	if (!has_member(m, "error") ||
+	    json_object_is_type(m->error, json_type_object))
 		return true;
 	m->error = NULL;
 	return broken(m, RPC_INVALID_REQUEST,
 		      "\"error\" must be an object, "
 		      "found %s",
-		      found(m, "error"));
+		      member_text(m, "error"));
 }
 
 static bool check_container(struct rpc_msg *m)
@@ -224,8 +226,8 @@ static void check_one(struct rpc_msg *m, const char *text, size_t len)
 {
 	if (!check_container(m))
 		return;
-	take_id(m, text, len);
-	if (!check_version(m) || !check_kind(m) || !check_id(m))
+	take_msg_id(m, text, len);
+	if (!check_rpc_version(m) || !check_kind(m) || !check_rpc_id(m))
 		return;
 	if (m->kind == RPC_RESPONSE)
 		check_response(m);
@@ -351,7 +353,7 @@ struct draft {
 	int rc;
 };
 
-static void put(struct draft *d, const char *s, size_t n)
+static void put_draft(struct draft *d, const char *s, size_t n)
 {
 	if (d->rc == 0)
 		d->rc = buf_add(d->out, s, n);
@@ -359,17 +361,18 @@ static void put(struct draft *d, const char *s, size_t n)
 
 static void put_str(struct draft *d, const char *s)
 {
-	put(d, s, strlen(s));
+	put_draft(d, s, strlen(s));
 }
 
 /* Add V behind KEY, which is the text before the value: ",\"params\":". */
-static void put_value(struct draft *d, const char *key, struct json_object *v)
+static void put_draft_value(struct draft *d, const char *key,
+			    struct json_object *v)
 {
 	size_t n;
 	const char *text = json_text(v, &n);
 
 	put_str(d, key);
-	put(d, text, n);
+	put_draft(d, text, n);
 }
 
 /* Add S as a JSON string, cut at the first byte that is not UTF-8. */
@@ -380,11 +383,11 @@ static void put_quoted(struct draft *d, const char *key, const char *s)
 
 	if (v == NULL)
 		abort();
-	put_value(d, key, v);
+	put_draft_value(d, key, v);
 	json_object_put(v);
 }
 
-static struct draft begin(struct buf *out)
+static struct draft begin_draft(struct buf *out)
 {
 	struct draft d = {.out = out, .held = buf_len(out)};
 
@@ -399,9 +402,9 @@ static void put_id(struct draft *d, const char *id)
 }
 
 /* Close the message, or remove its part from the buffer after a failure. */
-static int finish(struct draft *d)
+static int finish_draft(struct draft *d)
 {
-	put(d, "}", 1);
+	put_draft(d, "}", 1);
 	if (d->rc != 0)
 		d->out->len = d->out->off + d->held;
 	return d->rc;
@@ -409,20 +412,20 @@ static int finish(struct draft *d)
 
 int rpc_put_result(struct buf *out, const char *id, struct json_object *result)
 {
-	struct draft d = begin(out);
+	struct draft d = begin_draft(out);
 
 	put_id(&d, id);
 	if (result != NULL)
-		put_value(&d, ",\"result\":", result);
+		put_draft_value(&d, ",\"result\":", result);
 	else
 		put_str(&d, ",\"result\":{}");
-	return finish(&d);
+	return finish_draft(&d);
 }
 
 int rpc_put_error(struct buf *out, const char *id, int code,
 		  const char *message, struct json_object *data)
 {
-	struct draft d = begin(out);
+	struct draft d = begin_draft(out);
 	char number[16];
 
 	put_id(&d, id);
@@ -431,9 +434,9 @@ int rpc_put_error(struct buf *out, const char *id, int code,
 	put_str(&d, number);
 	put_quoted(&d, ",\"message\":", message);
 	if (data != NULL)
-		put_value(&d, ",\"data\":", data);
+		put_draft_value(&d, ",\"data\":", data);
 	put_str(&d, "}");
-	return finish(&d);
+	return finish_draft(&d);
 }
 
 int rpc_put_notification(struct buf *out, const char *method,
@@ -445,12 +448,12 @@ int rpc_put_notification(struct buf *out, const char *method,
 int rpc_put_request(struct buf *out, const char *id, const char *method,
 		    struct json_object *params)
 {
-	struct draft d = begin(out);
+	struct draft d = begin_draft(out);
 
 	if (id != NULL)
 		put_id(&d, id);
 	put_quoted(&d, ",\"method\":", method);
 	if (params != NULL)
-		put_value(&d, ",\"params\":", params);
-	return finish(&d);
+		put_draft_value(&d, ",\"params\":", params);
+	return finish_draft(&d);
 }

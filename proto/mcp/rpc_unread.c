@@ -42,7 +42,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static bool is_named(const struct look *k, const char *quoted)
+static bool is_key(const struct look *k, const char *quoted)
 {
 	return k->name.len == strlen(quoted) &&
 	       memcmp(k->text + k->name.off, quoted, k->name.len) == 0;
@@ -59,8 +59,8 @@ static void end_member(struct look *k)
 		from++;
 	while (end > from && is_space(k->text[end - 1]))
 		end--;
-	k->methods += is_named(k, "\"method\"");
-	if (is_named(k, "\"id\"")) {
+	k->methods += is_key(k, "\"method\"");
+	if (is_key(k, "\"id\"")) {
 		k->ids++;
 		k->id = (struct json_span){.off = from, .len = end - from};
 	}

@@ -122,7 +122,7 @@ static bool check_messages(struct json_object *v, unsigned *needs,
 	       pointer_error_at(f, NULL, "an array of messages, one at least");
 }
 
-static bool is_count(struct json_object *v)
+static bool is_token_count(struct json_object *v)
 {
 	return json_object_is_type(v, json_type_int) &&
 	       json_object_get_int64(v) > 0;
@@ -189,7 +189,7 @@ static const struct {
 		      struct pointer_error *f);
 } params_table[] = {
     {"messages", true, NULL, NULL, check_messages},
-    {"maxTokens", true, is_count, "an integer above 0", NULL},
+    {"maxTokens", true, is_token_count, "an integer above 0", NULL},
     {"systemPrompt", false, json_is_string, "a string", NULL},
     {"temperature", false, json_is_number, "a number", NULL},
     {"stopSequences", false, is_strings, "an array of strings", NULL},

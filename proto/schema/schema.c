@@ -104,9 +104,9 @@ void schema_free(struct schema *s)
 	free(s);
 }
 
-static int compile(struct schema **out, struct json_object *doc,
-		   const struct schema_options *opt, struct schema_error *err,
-		   bool by_metaschema);
+static int compile_document(struct schema **out, struct json_object *doc,
+			    const struct schema_options *opt,
+			    struct schema_error *err, bool by_metaschema);
 
 /*
  * Check DOC against the metaschema in its "$schema", unless that is built in.
@@ -123,8 +123,8 @@ static int check_by_metaschema(struct schema_compiler *c,
 		return 0;
 	plain = schema_uri_resolve("", json_object_get_string(uri));
 	if (!schema_dialect_known(plain)) {
-		rc = compile(&meta, schema_document(c, plain), &c->opt, c->err,
-			     false);
+		rc = compile_document(&meta, schema_document(c, plain), &c->opt,
+				      c->err, false);
 		if (rc == 0)
 			rc = schema_check(meta, doc, c->opt.budget, c->err);
 		schema_free(meta);
@@ -140,9 +140,9 @@ static void meter_init(struct schema_check *meter, struct schema_budget *b)
 	meter->steps = meter->look_at = b->used;
 }
 
-static int compile(struct schema **out, struct json_object *doc,
-		   const struct schema_options *opt, struct schema_error *err,
-		   bool by_metaschema)
+static int compile_document(struct schema **out, struct json_object *doc,
+			    const struct schema_options *opt,
+			    struct schema_error *err, bool by_metaschema)
 {
 	struct schema_budget own = {.allowed = SCHEMA_STEPS_MAX};
 	struct schema_compiler c = {.err = err};
@@ -178,7 +178,7 @@ int schema_compile(struct schema **out, struct json_object *doc,
 {
 	if (err != NULL)
 		*err = (struct schema_error){0};
-	return compile(out, doc, opt, err, true);
+	return compile_document(out, doc, opt, err, true);
 }
 
 /* ---- checking ---- */
@@ -257,9 +257,10 @@ static void say_no_more(struct schema_error *e)
  * Write at most MAX errors of INSTANCE, which is not valid, to ERRS; return
  * their number.
  */
-static size_t explain(const struct schema *s, struct json_object *instance,
-		      struct schema_budget *b, struct schema_error *errs,
-		      size_t max)
+static size_t explain_errors(const struct schema *s,
+			     struct json_object *instance,
+			     struct schema_budget *b, struct schema_error *errs,
+			     size_t max)
 {
 	struct schema_place root = {.value = instance};
 	struct schema_sink sink = {.errs = errs, .max = max, .stop = max};
@@ -286,7 +287,7 @@ int schema_check(const struct schema *s, struct json_object *instance,
 	if (rc < 0)
 		return rc;
 	if (rc == 0 && err != NULL)
-		explain(s, instance, b, err, 1);
+		explain_errors(s, instance, b, err, 1);
 	return rc == 1 ? 0 : -EINVAL;
 }
 
@@ -309,5 +310,5 @@ size_t schema_validate_all(const struct schema *s, struct json_object *instance,
 	rc = verdict(s, instance, &b, errs);
 	if (rc < 0)
 		return 1;
-	return rc == 1 ? 0 : explain(s, instance, &b, errs, max);
+	return rc == 1 ? 0 : explain_errors(s, instance, &b, errs, max);
 }

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-static size_t length(const struct schema_place *at)
+static size_t array_length(const struct schema_place *at)
 {
 	return json_object_array_length(at->value);
 }
@@ -76,7 +76,7 @@ bool schema_unevaluated(struct schema_check *c, const struct schema_op *op,
 bool schema_check_items(struct schema_check *c, const struct schema_op *op,
 			const struct schema_place *at, struct schema_seen *seen)
 {
-	size_t first = op->nnodes - 1, n = length(at);
+	size_t first = op->nnodes - 1, n = array_length(at);
 	const struct schema_node *rest = op->nodes[0];
 	bool ok = true;
 
@@ -129,7 +129,7 @@ bool schema_check_contains(struct schema_check *c, const struct schema_op *op,
 	const struct schema_contains *k = op->u.contains;
 	uint64_t found = 0;
 
-	for (size_t i = 0; i < length(at); i++) {
+	for (size_t i = 0; i < array_length(at); i++) {
 		struct schema_place child = element(at, i);
 
 		if (!schema_step(c, 1))
@@ -157,7 +157,7 @@ bool schema_check_unevaluated_items(struct schema_check *c,
 {
 	bool ok = true;
 
-	for (size_t i = 0; i < length(at); i++) {
+	for (size_t i = 0; i < array_length(at); i++) {
 		struct schema_place child = element(at, i);
 
 		if (!schema_step(c, 1))

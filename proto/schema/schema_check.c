@@ -16,7 +16,7 @@
 
 #define WORD_BITS 64u
 
-static size_t words(const struct schema_seen *s)
+static size_t bitmap_words(const struct schema_seen *s)
 {
 	return (s->n + WORD_BITS - 1) / WORD_BITS;
 }
@@ -32,7 +32,7 @@ static void schema_seen_init(struct schema_seen *s, struct json_object *v)
 	else if (json_object_get_type(v) == json_type_array)
 		s->n = json_object_array_length(v);
 	if (s->n > WORD_BITS)
-		s->bits = xcalloc(words(s), sizeof(*s->bits));
+		s->bits = xcalloc(bitmap_words(s), sizeof(*s->bits));
 }
 
 static void schema_seen_fini(struct schema_seen *s)
@@ -44,7 +44,7 @@ static void schema_seen_fini(struct schema_seen *s)
 static void schema_seen_merge(struct schema_seen *s,
 			      const struct schema_seen *from)
 {
-	for (size_t i = 0; i < words(from); i++)
+	for (size_t i = 0; i < bitmap_words(from); i++)
 		s->bits[i] |= from->bits[i];
 }
 

@@ -58,8 +58,8 @@ static unsigned vocabulary(const char *uri)
 	return 0;
 }
 
-static int refuse(struct schema_compiler *c, const struct schema_node *n,
-		  const char *what)
+static int refuse_dialect(struct schema_compiler *c,
+			  const struct schema_node *n, const char *what)
 {
 	return schema_bad(c, n, "$schema",
 			  "2020-12 (" DIALECT_2020 ") or draft-07",
@@ -100,7 +100,7 @@ static int custom(struct schema_compiler *c, const struct schema_node *n,
 
 	*vocabs = V_2020;
 	if (json_object_get_type(meta) != json_type_object)
-		return refuse(c, n, uri);
+		return refuse_dialect(c, n, uri);
 	if (json_object_object_get_ex(meta, "$schema", &own) &&
 	    json_object_get_type(own) == json_type_string &&
 	    strcmp(json_object_get_string(own), uri) != 0)
@@ -112,7 +112,7 @@ static int custom(struct schema_compiler *c, const struct schema_node *n,
 	    *vocabs == V_DRAFT7)
 		return 0;
 	if (json_object_get_type(list) != json_type_object)
-		return refuse(c, n, uri);
+		return refuse_dialect(c, n, uri);
 	return vocabularies_of(c, n, uri, list, vocabs);
 }
 
@@ -148,14 +148,15 @@ int schema_dialect_of(struct schema_compiler *c, const struct schema_node *n,
 			continue;
 		free(plain);
 		*vocabs = dialects[i].vocabs;
-		return *vocabs != 0 ? 0 : refuse(c, n, dialects[i].name);
+		return *vocabs != 0 ? 0
+				    : refuse_dialect(c, n, dialects[i].name);
 	}
 	if (++c->meta_depth > SCHEMA_META_MAX)
 		rc = schema_bad(c, n, "$schema", "fewer metaschemas",
 				"the metaschema %s has more than %d above it",
 				plain, SCHEMA_META_MAX);
 	else if ((meta = schema_document(c, plain)) == NULL)
-		rc = refuse(c, n, plain);
+		rc = refuse_dialect(c, n, plain);
 	else
 		rc = custom(c, n, plain, meta, vocabs);
 	c->meta_depth--;

@@ -98,8 +98,8 @@ bool schema_too_long(struct schema_check *c, const struct schema_place *at,
 	return false;
 }
 
-static void begin(struct schema_error *e, const struct schema_place *at,
-		  const char *keyword, struct schema_text *t)
+static void begin_error(struct schema_error *e, const struct schema_place *at,
+			const char *keyword, struct schema_text *t)
 {
 	e->expected[0] = e->schema[0] = '\0';
 	schema_text_init(t, e->keyword, sizeof(e->keyword));
@@ -121,7 +121,7 @@ bool schema_fail(struct schema_check *c, const struct schema_place *at,
 	if (!schema_wanted(c))
 		return false;
 	schema_step(c, COST_ERROR + c->depth);
-	begin(&e, at, keyword, &t);
+	begin_error(&e, at, keyword, &t);
 	schema_text_init(&x, e.expected, sizeof(e.expected));
 	va_start(ap, expected);
 	schema_putv(&x, expected, ap);
@@ -144,7 +144,7 @@ bool schema_fail_text(struct schema_check *c, const struct schema_place *at,
 	if (!schema_wanted(c))
 		return false;
 	schema_step(c, COST_ERROR + c->depth);
-	begin(&e, at, keyword, &t);
+	begin_error(&e, at, keyword, &t);
 	schema_text_init(&x, e.expected, sizeof(e.expected));
 	schema_put(&x, expected);
 	va_start(ap, fmt);

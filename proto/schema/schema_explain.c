@@ -39,7 +39,7 @@ static size_t run_branch(struct schema_check *c, const struct schema_node *node,
 	return own.n + (own.mismatch ? FAR : 0);
 }
 
-static void start(struct nearest *n, size_t score)
+static void start_nearest(struct nearest *n, size_t score)
 {
 	n->best = n->now;
 	n->score = score;
@@ -125,7 +125,7 @@ bool schema_explain_branches(struct schema_check *c, const struct schema_op *op,
 		if (score == 0)
 			continue;
 		if (n->ties == 0 || score < n->score)
-			start(n, score);
+			start_nearest(n, score);
 		else if (score == n->score)
 			tie(n);
 	}

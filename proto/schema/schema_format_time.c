@@ -24,7 +24,7 @@ static bool accept(struct span *s, const char *any)
 }
 
 /* Take exactly N digits, within MIN and MAX. */
-static bool number(struct span *s, int n, int min, int max, int *out)
+static bool parse_digits(struct span *s, int n, int min, int max, int *out)
 {
 	*out = 0;
 	for (int i = 0; i < n; i++) {
@@ -48,9 +48,9 @@ static bool date(struct span *s)
 {
 	int year, month, day;
 
-	return number(s, 4, 0, 9999, &year) && accept(s, "-") &&
-	       number(s, 2, 1, 12, &month) && accept(s, "-") &&
-	       number(s, 2, 1, days_in(year, month), &day);
+	return parse_digits(s, 4, 0, 9999, &year) && accept(s, "-") &&
+	       parse_digits(s, 2, 1, 12, &month) && accept(s, "-") &&
+	       parse_digits(s, 2, 1, days_in(year, month), &day);
 }
 
 static bool fraction(struct span *s)
@@ -73,8 +73,8 @@ static bool offset(struct span *s, int *minutes)
 	if (accept(s, "zZ"))
 		return true;
 	sign = s->p < s->end && *s->p == '-' ? -1 : 1;
-	if (!accept(s, "+-") || !number(s, 2, 0, 23, &hour) ||
-	    !accept(s, ":") || !number(s, 2, 0, 59, &minute))
+	if (!accept(s, "+-") || !parse_digits(s, 2, 0, 23, &hour) ||
+	    !accept(s, ":") || !parse_digits(s, 2, 0, 59, &minute))
 		return false;
 	*minutes = sign * (hour * 60 + minute);
 	return true;
@@ -85,9 +85,10 @@ static bool time_of_day(struct span *s)
 {
 	int hour, minute, second, east;
 
-	if (!number(s, 2, 0, 23, &hour) || !accept(s, ":") ||
-	    !number(s, 2, 0, 59, &minute) || !accept(s, ":") ||
-	    !number(s, 2, 0, 60, &second) || !fraction(s) || !offset(s, &east))
+	if (!parse_digits(s, 2, 0, 23, &hour) || !accept(s, ":") ||
+	    !parse_digits(s, 2, 0, 59, &minute) || !accept(s, ":") ||
+	    !parse_digits(s, 2, 0, 60, &second) || !fraction(s) ||
+	    !offset(s, &east))
 		return false;
 	return second < 60 ||
 	       (hour * 60 + minute - east + 2 * DAY_MINUTES) % DAY_MINUTES ==

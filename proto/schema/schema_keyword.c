@@ -30,7 +30,7 @@ static const struct schema_keyword table[] = {
 #include "proto/schema/schema_keyword.def"
 };
 
-static int by_name(const void *key, const void *row)
+static int compare_keyword(const void *key, const void *row)
 {
 	return strcmp(key, ((const struct schema_keyword *)row)->name);
 }
@@ -38,8 +38,8 @@ static int by_name(const void *key, const void *row)
 const struct schema_keyword *schema_keyword_find(const char *name,
 						 unsigned vocabs)
 {
-	const struct schema_keyword *k =
-	    bsearch(name, table, ARRAY_LEN(table), sizeof(table[0]), by_name);
+	const struct schema_keyword *k = bsearch(
+	    name, table, ARRAY_LEN(table), sizeof(table[0]), compare_keyword);
 
 	if (k == NULL || (k->vocabs & vocabs))
 		return k;
@@ -144,7 +144,7 @@ static bool is_positive(struct json_object *v)
 	return schema_num_cmp(&n, &zero) > 0 && isfinite(n.d);
 }
 
-static bool is_count(struct json_object *v)
+static bool is_nonnegative_integer(struct json_object *v)
 {
 	struct schema_num n;
 
@@ -181,7 +181,7 @@ static bool is_anchor(struct json_object *v)
 	return *s == '\0';
 }
 
-static bool is_uri(struct json_object *v)
+static bool is_uri_reference(struct json_object *v)
 {
 	return json_is_string(v) &&
 	       json_object_get_string_len(v) <= (int)SCHEMA_URI_MAX &&

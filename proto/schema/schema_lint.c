@@ -35,8 +35,9 @@ struct lint {
 	unsigned lookups;
 };
 
-static void walk(struct lint *l, struct json_object *schema, unsigned vocabs,
-		 const struct frame *in, unsigned depth);
+static void lint_schema(struct lint *l, struct json_object *schema,
+			unsigned vocabs, const struct frame *in,
+			unsigned depth);
 
 static void remark(struct lint *l, bool error, bool name, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -68,7 +69,8 @@ static bool is_annotation(const char *key)
 	return strncmp(key, "x-", 2) == 0 || strcmp(key, "enumNames") == 0;
 }
 
-static void unknown(struct lint *l, const char *key, unsigned vocabs)
+static void warn_unknown_keyword(struct lint *l, const char *key,
+				 unsigned vocabs)
 {
 	size_t before = json_pointer_push(&l->pointer, key);
 	struct suggest suggest;
@@ -251,7 +253,8 @@ static void walk_list(struct lint *l, struct json_object *list, unsigned vocabs,
 	     i++) {
 		size_t before = json_pointer_push_index(&l->pointer, i);
 
-		walk(l, json_object_array_get_idx(list, i), vocabs, in, depth);
+		lint_schema(l, json_object_array_get_idx(list, i), vocabs, in,
+			    depth);
 		json_pointer_pop(&l->pointer, before);
 	}
 }
@@ -264,7 +267,7 @@ static void walk_map(struct lint *l, struct json_object *map, unsigned vocabs,
 
 		/* "dependencies" can have an array of names as a value */
 		if (!l->over && !json_object_is_type(sub, json_type_array))
-			walk(l, sub, vocabs, in, depth);
+			lint_schema(l, sub, vocabs, in, depth);
 		json_pointer_pop(&l->pointer, before);
 	}
 }
@@ -278,7 +281,7 @@ static void walk_below(struct lint *l, const struct schema_keyword *k,
 
 	switch (k->shape) {
 	case SHAPE_SCHEMA:
-		walk(l, val, vocabs, in, depth);
+		lint_schema(l, val, vocabs, in, depth);
 		break;
 	case SHAPE_SCHEMAS:
 		walk_list(l, val, vocabs, in, depth);
@@ -287,7 +290,7 @@ static void walk_below(struct lint *l, const struct schema_keyword *k,
 		if (list)
 			walk_list(l, val, vocabs, in, depth);
 		else
-			walk(l, val, vocabs, in, depth);
+			lint_schema(l, val, vocabs, in, depth);
 		break;
 	case SHAPE_SCHEMA_MAP:
 	case SHAPE_DEPENDENCIES:
@@ -307,7 +310,7 @@ static void keyword(struct lint *l, const char *key, struct json_object *val,
 
 	if (k == NULL) {
 		if (!is_annotation(key))
-			unknown(l, key, vocabs);
+			warn_unknown_keyword(l, key, vocabs);
 		return;
 	}
 	before = json_pointer_push(&l->pointer, key);
@@ -322,8 +325,8 @@ static void keyword(struct lint *l, const char *key, struct json_object *val,
 }
 
 /* Walk SCHEMA; IN is the schema around it for the same value, or NULL. */
-static void walk(struct lint *l, struct json_object *schema, unsigned vocabs,
-		 const struct frame *in, unsigned depth)
+static void lint_schema(struct lint *l, struct json_object *schema,
+			unsigned vocabs, const struct frame *in, unsigned depth)
 {
 	const char *dialect = json_member_str(schema, "$schema");
 	struct frame f = {.schema = schema};
@@ -356,6 +359,6 @@ void schema_lint(struct json_object *doc,
 	struct lint l = {
 	    .on_remark = on_remark, .arg = arg, .pointer = {.max = 512}};
 
-	walk(&l, doc, V_2020, NULL, 0);
+	lint_schema(&l, doc, V_2020, NULL, 0);
 	buf_fini(&l.pointer);
 }

@@ -29,13 +29,13 @@ static struct schema_place member(const struct schema_place *at,
 	};
 }
 
-static bool has(const struct schema_place *at, const char *name)
+static bool has_property(const struct schema_place *at, const char *name)
 {
 	return json_object_object_get_ex(at->value, name, NULL);
 }
 
-static const struct schema_node *known(const struct schema_members *m,
-				       const char *name, size_t *len)
+static const struct schema_node *find_property(const struct schema_members *m,
+					       const char *name, size_t *len)
 {
 	size_t at;
 
@@ -66,7 +66,7 @@ static const char *misspelt(struct schema_check *c, const struct schema_op *op,
 	for (struct lh_entry *e = first_member(at);
 	     e != NULL && n++ < CHECK_NEAR_MAX && schema_step(c, COST_NEAR);
 	     e = lh_entry_next(e))
-		if (known(op->peers, lh_entry_k(e), &len) == NULL)
+		if (find_property(op->peers, lh_entry_k(e), &len) == NULL)
 			suggest_try(&suggest, lh_entry_k(e));
 	return suggest.best;
 }
@@ -110,7 +110,7 @@ bool schema_check_required(struct schema_check *c, const struct schema_op *op,
 
 	(void)seen;
 	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
-		if (has(at, op->u.names[i]))
+		if (has_property(at, op->u.names[i]))
 			continue;
 		ok = fail_missing(c, op, at, op->u.names[i], NULL);
 		if (schema_enough(c))
@@ -130,12 +130,12 @@ bool schema_check_dependent_required(struct schema_check *c,
 	for (size_t i = 0; i < op->n && c->rc == 0; i++) {
 		const struct schema_needs *k = &op->u.needs[i];
 
-		if (!has(at, k->name))
+		if (!has_property(at, k->name))
 			continue;
 		if (!schema_step(c, k->n * COST_LOOKUP))
 			return false;
 		for (size_t j = 0; j < k->n; j++) {
-			if (has(at, k->needs[j]))
+			if (has_property(at, k->needs[j]))
 				continue;
 			ok = fail_missing(c, op, at, k->needs[j], k->name);
 			if (schema_enough(c))
@@ -170,7 +170,7 @@ static const char *meant(struct schema_check *c, const struct schema_members *m,
 	for (size_t i = 0;
 	     i < m->nnames && i < CHECK_NEAR_MAX && schema_step(c, COST_NEAR);
 	     i++)
-		if (!has(at->up, m->names[i]))
+		if (!has_property(at->up, m->names[i]))
 			suggest_try(&suggest, m->names[i]);
 	return suggest.best;
 }
@@ -226,7 +226,7 @@ static bool check_member(struct schema_check *c, const struct schema_op *op,
 	size_t len;
 	bool ok = true;
 
-	n = known(m, at->key, &len);
+	n = find_property(m, at->key, &len);
 	*found = n != NULL;
 	if (n != NULL)
 		ok = schema_run(c, n, at, NULL);

@@ -40,7 +40,7 @@ struct schema_matcher {
 	pcre2_match_context *context;
 };
 
-static pcre2_code *compile(const char *text, size_t len, int *code)
+static pcre2_code *compile_pattern(const char *text, size_t len, int *code)
 {
 	const uint32_t flags =
 	    PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
@@ -56,7 +56,7 @@ static pcre2_code *compile(const char *text, size_t len, int *code)
  */
 static pcre2_code *compile_counted(const struct schema_regex *re, int *code)
 {
-	pcre2_code *c = compile(re->text, re->len, code);
+	pcre2_code *c = compile_pattern(re->text, re->len, code);
 	uint32_t options = 0;
 	char *looped;
 
@@ -67,7 +67,7 @@ static pcre2_code *compile_counted(const struct schema_regex *re, int *code)
 		return c;
 	pcre2_code_free(c);
 	looped = xasprintf("\\A(?s:.*?)(?:%s)", re->text);
-	c = compile(looped, strlen(looped), code);
+	c = compile_pattern(looped, strlen(looped), code);
 	free(looped);
 	return c;
 }
@@ -149,8 +149,9 @@ static bool afford(struct schema_check *c, uint64_t price)
 	return c->steps + price <= c->budget->allowed && schema_step(c, price);
 }
 
-static int attempt(const struct schema_pattern *p, struct schema_matcher *m,
-		   const char *s, size_t len, uint64_t steps)
+static int attempt_match(const struct schema_pattern *p,
+			 struct schema_matcher *m, const char *s, size_t len,
+			 uint64_t steps)
 {
 	pcre2_set_match_limit(m->context, (uint32_t)steps);
 	return pcre2_match(p->code, (PCRE2_SPTR)s, len, 0, 0, m->data,
@@ -185,7 +186,7 @@ int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
 		if (limit > CHECK_MATCH_MAX ||
 		    !afford(c, price + len / BYTES_PER_STEP))
 			return -E2BIG;
-		rc = attempt(p, c->matcher, s, len, steps);
+		rc = attempt_match(p, c->matcher, s, len, steps);
 		price = limit * 2 * STEP_PRICE;
 	}
 	if (rc >= 0)

@@ -200,7 +200,8 @@ out:
 #define SLOTS_MIN 64u
 
 /* Return the slot of JSON's node, or the free slot for it. */
-static size_t place(const struct schema_map *m, const struct json_object *json)
+static size_t map_slot(const struct schema_map *m,
+		       const struct json_object *json)
 {
 	uint64_t h = (uint64_t)(uintptr_t)json * UINT64_C(0x9E3779B97F4A7C15);
 	size_t at = (size_t)(h >> 32) & (m->slots - 1);
@@ -213,7 +214,7 @@ static size_t place(const struct schema_map *m, const struct json_object *json)
 struct schema_node *schema_node_find(const struct schema_map *m,
 				     const struct json_object *json)
 {
-	return m->slots > 0 ? m->slot[place(m, json)] : NULL;
+	return m->slots > 0 ? m->slot[map_slot(m, json)] : NULL;
 }
 
 static void grow(struct schema_map *m)
@@ -224,7 +225,7 @@ static void grow(struct schema_map *m)
 	bigger.slot = xcalloc(bigger.slots, sizeof(struct schema_node *));
 	for (size_t i = 0; i < m->slots; i++)
 		if (m->slot[i] != NULL)
-			bigger.slot[place(&bigger, m->slot[i]->json)] =
+			bigger.slot[map_slot(&bigger, m->slot[i]->json)] =
 			    m->slot[i];
 	free(m->slot);
 	*m = bigger;
@@ -234,7 +235,7 @@ void schema_node_add(struct schema_map *m, struct schema_node *n)
 {
 	if (m->n * 2 >= m->slots)
 		grow(m);
-	m->slot[place(m, n->json)] = n;
+	m->slot[map_slot(m, n->json)] = n;
 	m->n++;
 }
 

@@ -76,7 +76,7 @@ static bool name_char(char c, bool first)
 }
 
 /* Return the length of the name in "name>" at P, or 0. */
-static size_t name_len(const char *p, const char *end)
+static size_t group_name_len(const char *p, const char *end)
 {
 	size_t n = 0;
 
@@ -109,7 +109,7 @@ static int find_groups(struct regex *r)
 		if (!named)
 			continue;
 		r->names[r->nnames++] = (struct regex_name){
-		    p + 3, name_len(p + 3, r->end), r->groups};
+		    p + 3, group_name_len(p + 3, r->end), r->groups};
 	}
 	return 0;
 }
@@ -141,7 +141,7 @@ static int push(struct regex *r, const char *open, bool look)
  */
 static int named_group(struct regex *r)
 {
-	size_t len = name_len(r->p, r->end);
+	size_t len = group_name_len(r->p, r->end);
 	const struct regex_name *first;
 
 	if (len == 0)
@@ -216,7 +216,7 @@ static int named_reference(struct regex *r)
 	const struct regex_name *n;
 	size_t len;
 
-	if (!regex_accept(r, "<") || (len = name_len(r->p, r->end)) == 0)
+	if (!regex_accept(r, "<") || (len = group_name_len(r->p, r->end)) == 0)
 		return regex_bad(r, "\\k needs <a name>");
 	n = find_name(r, r->p, len);
 	r->p += len + 1;

@@ -76,7 +76,7 @@ static const struct {
     {"scx=", "scx:"},
 };
 
-static bool is_word(const char *p, size_t len)
+static bool is_property_word(const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (!isalnum((unsigned char)p[i]) && p[i] != '_')
@@ -96,7 +96,7 @@ bool schema_regex_property(struct schema_text *out, const char *p, size_t len)
 		schema_put(out, kinds[i].pcre != NULL ? kinds[i].pcre : "");
 		break;
 	}
-	if (!is_word(p, len) || len > 40)
+	if (!is_property_word(p, len) || len > 40)
 		return false;
 	for (size_t i = 0; out->len == 0 && i < ARRAY_LEN(categories); i++)
 		if (strlen(categories[i].name) == len &&

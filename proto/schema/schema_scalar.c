@@ -160,7 +160,8 @@ static bool counts(const struct schema_op *op, uint64_t n)
 }
 
 /* Count the code points in *N: continuation bytes do not count. */
-static bool length(struct schema_check *c, struct json_object *v, uint64_t *n)
+static bool string_length(struct schema_check *c, struct json_object *v,
+			  uint64_t *n)
 {
 	const char *s = json_object_get_string(v);
 	int len = json_object_get_string_len(v);
@@ -183,7 +184,7 @@ bool schema_check_length(struct schema_check *c, const struct schema_op *op,
 	/* A character has one to four bytes. */
 	if (counts(op, n) && counts(op, n / 4))
 		return true;
-	if (!length(c, at->value, &n))
+	if (!string_length(c, at->value, &n))
 		return false;
 	return counts(op, n) ||
 	       schema_fail(c, at, op->keyword,

@@ -36,7 +36,7 @@ static size_t scheme_len(const char *s)
 	return s[n] == ':' ? n : 0;
 }
 
-static void split(struct uri *u, const char *s)
+static void split_uri(struct uri *u, const char *s)
 {
 	size_t n = scheme_len(s);
 
@@ -90,7 +90,7 @@ static void remove_dots(char *path)
 }
 
 /* Merge REF's path with BASE's (section 5.2.3). */
-static char *merge(const struct uri *base, const struct uri *ref)
+static char *merge_paths(const struct uri *base, const struct uri *ref)
 {
 	size_t keep = 0;
 
@@ -114,7 +114,7 @@ static char *target_path(const struct uri *base, const struct uri *ref,
 	    (ref->path.n > 0 && ref->path.p[0] == '/'))
 		path = xstrndup(ref->path.p, ref->path.n);
 	else if (ref->path.n > 0)
-		path = merge(base, ref);
+		path = merge_paths(base, ref);
 	else {
 		if (ref->query.p == NULL)
 			*query = base->query;
@@ -132,8 +132,8 @@ char *schema_uri_resolve(const char *base, const char *ref)
 	struct buf out = {0};
 	char *path;
 
-	split(&b, base);
-	split(&r, ref);
+	split_uri(&b, base);
+	split_uri(&r, ref);
 	scheme = r.scheme.p != NULL ? r.scheme : b.scheme;
 	authority = r.scheme.p != NULL || r.authority.p != NULL ? r.authority
 								: b.authority;

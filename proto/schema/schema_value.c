@@ -67,7 +67,7 @@ unsigned schema_type_of(struct json_object *v)
 	return bits[json_object_get_type(v)];
 }
 
-static bool enter(struct schema_check *c)
+static bool enter_value(struct schema_check *c)
 {
 	if (c == NULL)
 		return true;
@@ -81,7 +81,7 @@ static bool enter(struct schema_check *c)
 			      CHECK_DEPTH_MAX);
 }
 
-static void leave(struct schema_check *c)
+static void leave_value(struct schema_check *c)
 {
 	if (c != NULL)
 		c->depth--;
@@ -156,10 +156,10 @@ bool schema_equal(struct schema_check *c, struct json_object *a,
 		return true;
 	if (type & T_BOOL)
 		return json_object_get_boolean(a) == json_object_get_boolean(b);
-	if (!enter(c))
+	if (!enter_value(c))
 		return false;
 	same = type & T_ARRAY ? equal_arrays(c, a, b) : equal_objects(c, a, b);
-	leave(c);
+	leave_value(c);
 	return same;
 }
 
@@ -226,10 +226,10 @@ static uint64_t schema_hash(struct schema_check *c, struct json_object *v)
 		return SEED + (json_object_get_boolean(v) ? 1 : 2);
 	if (type & T_NULL)
 		return SEED + 3;
-	if (!enter(c))
+	if (!enter_value(c))
 		return 0;
 	h = type & T_ARRAY ? hash_array(c, v) : hash_object(c, v);
-	leave(c);
+	leave_value(c);
 	return h;
 }
 

@@ -26,7 +26,7 @@ static int step_into(int at, const char *name)
 	return nofollow_open(at, name, O_PATH | O_DIRECTORY);
 }
 
-static int make_file(int at, const char *name)
+static int make_mount_file(int at, const char *name)
 {
 	int fd = openat(
 	    at, name, O_CREAT | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
@@ -47,8 +47,9 @@ int mounts_point(int root, const char *to, mode_t mode)
 		return -errno;
 	snprintf(path, sizeof(path), "%s", to + strspn(to, "/"));
 	while (fd >= 0 && (name = strsep(&at, "/")) != NULL) {
-		int next = at == NULL && !S_ISDIR(mode) ? make_file(fd, name)
-							: step_into(fd, name);
+		int next = at == NULL && !S_ISDIR(mode)
+			       ? make_mount_file(fd, name)
+			       : step_into(fd, name);
 
 		close(fd);
 		fd = next;
@@ -75,7 +76,7 @@ static int set_flags(int fd, uint64_t flags)
 }
 
 /* Return a detached copy of the mount at FD with all mounts below. */
-static int copy(int fd, uint64_t flags)
+static int clone_mount(int fd, uint64_t flags)
 {
 	int rc, mount = (int)syscall(SYS_open_tree, fd, "",
 				     AT_EMPTY_PATH | AT_RECURSIVE |
@@ -104,7 +105,7 @@ int mounts_show(int fd, int root, const char *to, uint64_t flags)
 
 	if (fstat(fd, &st) != 0)
 		return -errno;
-	mount = copy(fd, flags);
+	mount = clone_mount(fd, flags);
 	if (mount < 0)
 		return mount;
 	point = mounts_point(root, to, st.st_mode);

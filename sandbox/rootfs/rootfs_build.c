@@ -87,7 +87,7 @@ const char *rootfs_shared(size_t i)
 /* ---- the new root is ".", open as ROOT; the root of the host is "/" ---- */
 
 /* OUT becomes the host's PATH below the new root. */
-static const char *below(char out[PATH_MAX], const char *path)
+static const char *path_below(char out[PATH_MAX], const char *path)
 {
 	snprintf(out, PATH_MAX, ".%s", path);
 	return out;
@@ -116,10 +116,10 @@ static int make_link(const char *to, const char *path)
 {
 	char where[PATH_MAX];
 
-	return sys_result(symlink(to, below(where, path)));
+	return sys_result(symlink(to, path_below(where, path)));
 }
 
-static int copy_bytes(int from, int to)
+static int copy_root_bytes(int from, int to)
 {
 	static char block[1 << 16];
 	off_t left = COPIED_MAX;
@@ -135,14 +135,14 @@ static int copy_bytes(int from, int to)
 	return n < 0 ? -errno : 0;
 }
 
-static int copy_file(const char *path)
+static int copy_root_file(const char *path)
 {
 	char where[PATH_MAX];
 	int from = open(path, O_RDONLY | O_CLOEXEC);
-	int to = from >= 0 ? open(below(where, path),
+	int to = from >= 0 ? open(path_below(where, path),
 				  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)
 			   : -1;
-	int rc = to < 0 ? -errno : copy_bytes(from, to);
+	int rc = to < 0 ? -errno : copy_root_bytes(from, to);
 
 	sys_close(from);
 	sys_close(to);
@@ -165,7 +165,7 @@ static int show_host(int root, const char *path, uint64_t flags)
 	return show_host_at(root, path, path, flags);
 }
 
-static int share(int root, size_t i)
+static int share_path(int root, size_t i)
 {
 	const char *path = shared[i];
 	char target[PATH_MAX];
@@ -175,7 +175,7 @@ static int share(int root, size_t i)
 	if (lstat(path, &st) != 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISREG(st.st_mode))
-		return copy_file(path);
+		return copy_root_file(path);
 	is_layered[i] = S_ISDIR(st.st_mode);
 	if (!S_ISLNK(st.st_mode))
 		return show_host(root, path, MOUNTS_READ_ONLY);
@@ -192,7 +192,7 @@ static int share_all(int root, const char **at)
 
 	for (size_t i = 0; i < ARRAY_LEN(shared) && rc == 0; i++) {
 		*at = shared[i];
-		rc = share(root, i);
+		rc = share_path(root, i);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(links) && rc == 0; i++)
 		rc = make_link(links[i].to, *at = links[i].path);
@@ -209,7 +209,7 @@ static int make_devices(void)
 	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
-		if (mknod(below(where, devices[i].path), S_IFCHR,
+		if (mknod(path_below(where, devices[i].path), S_IFCHR,
 			  makedev(1, devices[i].minor)) != 0 ||
 		    chmod(where, 0666) != 0)
 			rc = -errno;
@@ -220,7 +220,7 @@ static int make_devices(void)
 static bool devices_work(void)
 {
 	char where[PATH_MAX];
-	int fd = open(below(where, devices[0].path), O_RDONLY | O_CLOEXEC);
+	int fd = open(path_below(where, devices[0].path), O_RDONLY | O_CLOEXEC);
 
 	sys_close(fd);
 	return fd >= 0;
@@ -231,7 +231,7 @@ static void remove_devices(void)
 	char where[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
-		(void)unlink(below(where, devices[i].path));
+		(void)unlink(path_below(where, devices[i].path));
 }
 
 /*
@@ -490,14 +490,15 @@ static int copy_resolving(const char **at)
 	int rc = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(resolving) && rc == 0; i++) {
-		rc = copy_file(*at = resolving[i]);
+		rc = copy_root_file(*at = resolving[i]);
 		if (rc == -ENOENT)
 			rc = 0;
 	}
 	return rc;
 }
 
-static int fill(int root, struct rootfs *t, int artifacts, const char **at)
+static int fill_rootfs(int root, struct rootfs *t, int artifacts,
+		       const char **at)
 {
 	int rc = make_all_folders(root, at);
 
@@ -550,7 +551,7 @@ int rootfs_build(struct rootfs *t, const char **at)
 	rc =
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
 	root = rc == 0 ? enter_new(t) : rc;
-	rc = root < 0 ? root : fill(root, t, artifacts, at);
+	rc = root < 0 ? root : fill_rootfs(root, t, artifacts, at);
 	sys_close(root);
 	sys_close(artifacts);
 	umask(mask);

@@ -54,7 +54,7 @@ __attribute__((format(printf, 3, 4))) static int fail(struct copy *c, int rc,
 }
 
 /* Does the size of the package, BYTES, fit into the bounds? */
-static int account(struct copy *c, uint64_t bytes)
+static int account_bytes(struct copy *c, uint64_t bytes)
 {
 	const struct rootfs *t = c->t;
 
@@ -74,7 +74,7 @@ static int account(struct copy *c, uint64_t bytes)
 }
 
 /* Root reads files that workers may not read: a copy must not reveal such files. */
-static int may_have(struct copy *c, const char *name, mode_t mode)
+static int may_copy(struct copy *c, const char *name, mode_t mode)
 {
 	mode_t need = S_ISDIR(mode) ? S_IXOTH : S_IROTH;
 
@@ -87,7 +87,7 @@ static int may_have(struct copy *c, const char *name, mode_t mode)
 }
 
 /* Create the parent folders of NAME. */
-static int make_folders(struct copy *c, const char *name)
+static int make_copied_folders(struct copy *c, const char *name)
 {
 	char path[DIR_WALK_PATH_MAX + 1];
 	int rc = 0;
@@ -103,12 +103,12 @@ static int make_folders(struct copy *c, const char *name)
 		    (mkdirat(c->to, path, MODE) != 0 && errno != EEXIST))
 			rc = fail(c, -errno, "%s: %s", path, strerror(errno));
 		else
-			rc = may_have(c, path, st.st_mode);
+			rc = may_copy(c, path, st.st_mode);
 	}
 	return rc;
 }
 
-static int write_all(int fd, const char *data, size_t n)
+static int write_copied(int fd, const char *data, size_t n)
 {
 	while (n > 0) {
 		ssize_t done = write(fd, data, n);
@@ -124,7 +124,7 @@ static int write_all(int fd, const char *data, size_t n)
 }
 
 /* Copy exactly SIZE bytes. */
-static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
+static int copy_package_bytes(struct copy *c, int from, int to, uint64_t size)
 {
 	static char block[1 << 16];
 
@@ -141,7 +141,7 @@ static int copy_bytes(struct copy *c, int from, int to, uint64_t size)
 		if (n == 0)
 			return 0;
 		sha256_add(&c->sum, block, (size_t)n);
-		rc = write_all(to, block, (size_t)n);
+		rc = write_copied(to, block, (size_t)n);
 		if (rc != 0)
 			return rc;
 		size -= (uint64_t)n;
@@ -154,7 +154,7 @@ static int copy_open(struct copy *c, const char *name, int from,
 	static const struct timespec times[2] = {{.tv_sec = TIME},
 						 {.tv_sec = TIME}};
 	char head[DIR_WALK_HEAD_MAX];
-	int to, rc = may_have(c, name, st->st_mode);
+	int to, rc = may_copy(c, name, st->st_mode);
 
 	if (rc != 0)
 		return rc;
@@ -168,7 +168,7 @@ static int copy_open(struct copy *c, const char *name, int from,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
 	if (to < 0)
 		return fail(c, -errno, "%s: %s", name, strerror(errno));
-	rc = copy_bytes(c, from, to, (uint64_t)st->st_size);
+	rc = copy_package_bytes(c, from, to, (uint64_t)st->st_size);
 	if (rc == 0 && futimens(to, times) != 0)
 		rc = -errno;
 	close(to);
@@ -179,9 +179,9 @@ static int copy_open(struct copy *c, const char *name, int from,
 	return 0;
 }
 
-static int copy_file(struct copy *c, const char *name)
+static int copy_package_file(struct copy *c, const char *name)
 {
-	int rc = make_folders(c, name), from;
+	int rc = make_copied_folders(c, name), from;
 	struct stat st;
 
 	if (rc != 0)
@@ -216,9 +216,9 @@ static int copy_all(struct copy *c)
 	if (rc != 0)
 		return fail(c, rc, "%s", errmsg);
 	sha256_begin(&c->sum);
-	rc = account(c, f->bytes);
+	rc = account_bytes(c, f->bytes);
 	for (size_t i = 0; i < f->n && rc == 0; i++)
-		rc = copy_file(c, f->names[i]);
+		rc = copy_package_file(c, f->names[i]);
 	if (rc == 0)
 		rc = compare(c);
 	for (size_t i = 0; i < f->n && rc != 0; i++)

@@ -78,7 +78,7 @@ static bool all_may_read(const struct stat *st)
 	return (st->st_mode & need) == need;
 }
 
-static int copy_bytes(struct copy *c, int from, int to)
+static int copy_etc_bytes(struct copy *c, int from, int to)
 {
 	static char block[1 << 16];
 	ssize_t n;
@@ -91,8 +91,8 @@ static int copy_bytes(struct copy *c, int from, int to)
 	return n < 0 ? -errno : 0;
 }
 
-static void copy_file(struct copy *c, int from_dir, int to_dir,
-		      const char *name)
+static void copy_etc_file(struct copy *c, int from_dir, int to_dir,
+			  const char *name)
 {
 	int from = nofollow_open_here(from_dir, name, O_RDONLY | O_NONBLOCK);
 	struct stat st;
@@ -104,7 +104,7 @@ static void copy_file(struct copy *c, int from_dir, int to_dir,
 		to = openat(to_dir, name,
 			    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			    0444 | (st.st_mode & 0111));
-		rc = to < 0 ? -errno : copy_bytes(c, from, to);
+		rc = to < 0 ? -errno : copy_etc_bytes(c, from, to);
 		sys_close(to);
 		/* half of a file would be worse than no file */
 		if (rc == -EFBIG)
@@ -156,7 +156,7 @@ static void copy_entry(struct copy *c, int from_dir, int to_dir,
 	if (S_ISLNK(st.st_mode))
 		copy_link(from_dir, to_dir, name);
 	else if (S_ISREG(st.st_mode))
-		copy_file(c, from_dir, to_dir, name);
+		copy_etc_file(c, from_dir, to_dir, name);
 	if (!S_ISDIR(st.st_mode) || !all_may_read(&st))
 		return;
 	from = nofollow_open_here(from_dir, name, O_RDONLY | O_DIRECTORY);

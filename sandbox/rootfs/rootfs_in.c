@@ -36,7 +36,7 @@ static int mount_given(const struct rootfs_run *r)
 }
 
 /* Is the artifact at F's path the file with F's id? */
-static int check(const struct shown_file *f)
+static int check_shown_file(const struct shown_file *f)
 {
 	int all = open(ROOTFS_ARTIFACTS, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = all >= 0 ? nofollow_open_here(all, f->path, O_PATH) : -errno;
@@ -62,7 +62,7 @@ static int show_one(const struct rootfs_run *r, const struct shown_file *f,
 	const char *slash = strchr(f->path, '/');
 	char folder[sizeof(ROOTFS_ARTIFACTS) + sizeof(f->path)];
 	char to[sizeof(f->name) + 1];
-	int at, fd, rc = slash == NULL ? -EINVAL : check(f);
+	int at, fd, rc = slash == NULL ? -EINVAL : check_shown_file(f);
 
 	if (rc != 0)
 		return rc;
@@ -82,7 +82,7 @@ static bool is_gone(int rc)
 	return rc == -ENOENT || rc == -ESTALE;
 }
 
-static int show_all(struct rootfs_run *r, int given, bool *bare)
+static int show_input_files(struct rootfs_run *r, int given, bool *bare)
 {
 	int rc = 0;
 
@@ -128,7 +128,7 @@ int rootfs_in_show(struct rootfs_run *r, bool *bare)
 	if (rc == 0 && r->in_fd < 0)
 		rc = -errno;
 	if (rc == 0)
-		rc = show_all(r, r->in_fd, bare);
+		rc = show_input_files(r, r->in_fd, bare);
 	if (rc == 0)
 		rc = bind_given(r->in_fd);
 	act_as(geteuid(), getegid());

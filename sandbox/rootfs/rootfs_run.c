@@ -27,7 +27,7 @@ static int mount_proc(const char *where, unsigned long flags,
 	    mount("proc", where, "proc", SAFE | MS_NOEXEC | flags, options));
 }
 
-static int put(const char *path, const char *text)
+static int write_text_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 	size_t n = strlen(text);
@@ -50,10 +50,10 @@ static int put_names(const struct rootfs_run *r)
 		 "paddock:x:%u:%u:paddock:" ROOTFS_WORK ":/bin/sh\n"
 		 "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
 		 r->uid, r->gid);
-	rc = put(ROOTFS_PASSWD, text);
+	rc = write_text_file(ROOTFS_PASSWD, text);
 	snprintf(text, sizeof(text), "paddock:x:%u:\nnogroup:x:65534:\n",
 		 r->gid);
-	return rc != 0 ? rc : put(ROOTFS_GROUP, text);
+	return rc != 0 ? rc : write_text_file(ROOTFS_GROUP, text);
 }
 
 /*
@@ -125,8 +125,8 @@ static int show_fd(int fd, int root, const char *from, const char *at,
  * Mount the hidden path FROM at AT. No link on the way to AT is followed, since
  * the way may lead through a folder of the host that was mounted before.
  */
-static int show(const struct rootfs_run *r, const char *from, const char *at,
-		bool layered, bool *bare)
+static int show_path(const struct rootfs_run *r, const char *from,
+		     const char *at, bool layered, bool *bare)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = open(from, O_PATH | O_CLOEXEC);
@@ -193,7 +193,7 @@ static int show_package(const struct rootfs_run *r, bool *bare)
 	if (r->package == ROOTFS_NO_PACKAGE)
 		return 0;
 	rootfs_hidden(from, ROOTFS_PACKAGE, r->package);
-	return show(r, from, ROOTFS_TEMPLATE, true, bare);
+	return show_path(r, from, ROOTFS_TEMPLATE, true, bare);
 }
 
 /* Mount the reads of the run. A read in the host's /tmp appears in the run's own /tmp. */
@@ -211,7 +211,8 @@ static int show_reads(const struct rootfs_run *r, bool *bare)
 		rc = rootfs_seen[i].name != NULL
 			 ? show_file(r, from, rootfs_seen[i].name,
 				     rootfs_seen[i].at, bare)
-			 : show(r, from, rootfs_seen[i].at, !r->locks, bare);
+			 : show_path(r, from, rootfs_seen[i].at, !r->locks,
+				     bare);
 	}
 	umask(mask);
 	return rc;

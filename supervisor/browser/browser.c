@@ -160,13 +160,13 @@ static void add_number(struct argv *a, const char *flag, int64_t value)
 	a->all[a->n++] = xasprintf("%lld", (long long)value);
 }
 
-static void add_text(struct argv *a, const char *flag, const char *value)
+static void add_flag(struct argv *a, const char *flag, const char *value)
 {
 	a->all[a->n++] = xstrdup(flag);
 	a->all[a->n++] = xstrdup(value);
 }
 
-static int launch(void *arg, int end, int log, pid_t *pid)
+static int launch_broker(void *arg, int end, int log, pid_t *pid)
 {
 	const struct browser *b = arg;
 	const struct config *c = b->ctx->config;
@@ -175,7 +175,7 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 	int rc;
 
 	if (chromium != NULL)
-		add_text(&a, "--chromium", chromium);
+		add_flag(&a, "--chromium", chromium);
 	if (!b->ctx->others)
 		a.all[a.n++] = xstrdup("--alone");
 	add_number(&a, "--max-sessions", c->browser_max_sessions);
@@ -187,8 +187,8 @@ static int launch(void *arg, int end, int log, pid_t *pid)
 	add_number(&a, "--session-max-ms", c->browser_session_max_ms);
 	add_number(&a, "--idle-ms", c->browser_idle_ms);
 	if (c->browser_deny != NULL)
-		add_text(&a, "--deny", c->browser_deny);
-	add_text(&a, "--log-level", c->log_level);
+		add_flag(&a, "--deny", c->browser_deny);
+	add_flag(&a, "--log-level", c->log_level);
 	if (geteuid() == 0 && uid_range_browser() != 0)
 		add_number(&a, "--uid", uid_range_browser());
 	rc = spawn_exec_browser(program, a.all, end, log, pid);
@@ -203,7 +203,7 @@ struct browser *browser_new(struct context *ctx, const char *path)
 {
 	struct browser *b = xcalloc(1, sizeof(*b));
 	const struct browser_process_env env = {.base = ctx->base,
-						.launch = launch,
+						.launch = launch_broker,
 						.arg = b,
 						.shared = ctx->others};
 

@@ -100,7 +100,7 @@ static void pause_starts(struct browser_process *b)
 /*
  * Give up the program, which broke the protocol or is silent: fail its calls.
  */
-static void lose(struct browser_process *b, const char *errmsg)
+static void lose_process(struct browser_process *b, const char *errmsg)
 {
 	if (b->life != RUNNING)
 		return;
@@ -134,7 +134,7 @@ bool browser_process_exited(struct browser_process *b, pid_t pid, int status)
 	if (b == NULL || b->life == NONE || pid != b->pid)
 		return false;
 	log_info("browser", "broker=%d status=%d", (int)pid, status);
-	lose(b, "it has ended");
+	lose_process(b, "it has ended");
 	evtimer_del(b->hurry);
 	b->life = NONE;
 	b->pid = 0;
@@ -158,16 +158,16 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		if (n == -EAGAIN)
 			return;
 		if (n <= 0)
-			lose(b, "its end is closed");
+			lose_process(b, "its end is closed");
 		else if (browser_rpc_recv(&b->requests, frame, (size_t)n,
 					  &errmsg) < 0)
-			lose(b, errmsg);
+			lose_process(b, errmsg);
 	}
 }
 
 /* ---- frames to the program ---- */
 
-static void flush(struct browser_process *b)
+static void flush_frames(struct browser_process *b)
 {
 	static char frame[CHAN_FRAME_MAX];
 	size_t n;
@@ -186,12 +186,12 @@ static void flush(struct browser_process *b)
 static void on_writable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	flush(arg);
+	flush_frames(arg);
 }
 
 /* ---- starting the program ---- */
 
-static int start(struct browser_process *b)
+static int start_process(struct browser_process *b)
 {
 	int ends[2], high, log, rc = chan_pair(ends);
 
@@ -237,7 +237,7 @@ static void try_start(struct browser_process *b)
 		look_in(b, wait);
 		return;
 	}
-	rc = start(b);
+	rc = start_process(b);
 	if (rc == 0)
 		return;
 	log_error("browser", "broker=none err=\"%s\"", strerror(-rc));
@@ -256,7 +256,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	if (b->life == NONE && !TAILQ_EMPTY(&b->requests.out))
 		try_start(b);
 	if (b->life == RUNNING)
-		flush(b);
+		flush_frames(b);
 }
 
 /* ---- asking ---- */
@@ -274,7 +274,7 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	kill(b->pid, SIGKILL);
-	lose(b, "it does not answer");
+	lose_process(b, "it does not answer");
 	b->trouble = SILENT;
 }
 

@@ -59,7 +59,8 @@ static void end_line(struct browser_process_log *l)
 	l->n = 0;
 }
 
-static void take(struct browser_process_log *l, const char *p, size_t n)
+static void take_log_bytes(struct browser_process_log *l, const char *p,
+			   size_t n)
 {
 	for (; n > 0; p++, n--) {
 		if (*p == '\n')
@@ -80,13 +81,13 @@ static void hang_up(struct browser_process_log *l)
 }
 
 /* Read a piece. Returns whether there may be more. */
-static bool read_some(struct browser_process_log *l)
+static bool read_log(struct browser_process_log *l)
 {
 	char piece[4096];
 	ssize_t n = read(l->fd, piece, sizeof(piece));
 
 	if (n > 0)
-		take(l, piece, (size_t)n);
+		take_log_bytes(l, piece, (size_t)n);
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 		hang_up(l);
 	return n > 0;
@@ -97,7 +98,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	struct browser_process_log *l = arg;
 
 	(void)fd, (void)what;
-	for (int i = 0; i < READS_PER_WAKE && read_some(l); i++)
+	for (int i = 0; i < READS_PER_WAKE && read_log(l); i++)
 		;
 }
 

@@ -36,7 +36,8 @@ static void call_free(struct browser_rpc_call *c)
 /* ---- answers and failures ---- */
 
 /* Call DONE and free C, which is in no list. */
-static void tell(struct browser_rpc_call *c, const struct browser_rpc_answer *a)
+static void tell_answer(struct browser_rpc_call *c,
+			const struct browser_rpc_answer *a)
 {
 	browser_rpc_done done = c->done;
 	void *arg = c->arg;
@@ -47,14 +48,14 @@ static void tell(struct browser_rpc_call *c, const struct browser_rpc_answer *a)
 	call_free(c);
 }
 
-static void fail(struct browser_rpc_call *c, const char *code,
-		 const char *errmsg)
+static void fail_call(struct browser_rpc_call *c, const char *code,
+		      const char *errmsg)
 {
 	struct browser_rpc_answer a = {
 	    .body = json_pack("code:s message:s", code, errmsg)};
 
 	a.json = json_text(a.body, &a.len);
-	tell(c, &a);
+	tell_answer(c, &a);
 	json_object_put(a.body);
 }
 
@@ -74,15 +75,16 @@ static bool has_form(struct json_object *body, bool ok)
  * Report an answer. Content of pages may spoil an answer, which is no reason to
  * end the program, whose other users would lose their sessions.
  */
-static void answer(struct browser_rpc_call *c, const char *json, size_t len)
+static void answer_call(struct browser_rpc_call *c, const char *json,
+			size_t len)
 {
 	struct browser_rpc_answer a = {.ok = c->ok, .json = json, .len = len};
 
 	if (json_parse(&a.body, json, len, NULL) == 0 && has_form(a.body, a.ok))
-		tell(c, &a);
+		tell_answer(c, &a);
 	else
-		fail(c, "EXECUTION_ERROR",
-		     "paddock-browser gave an answer of the wrong form");
+		fail_call(c, "EXECUTION_ERROR",
+			  "paddock-browser gave an answer of the wrong form");
 	json_object_put(a.body);
 }
 
@@ -98,7 +100,7 @@ static void fail_all(struct browser_rpc_list *list, const char *code,
 		c->failing = true;
 	while ((c = TAILQ_FIRST(&now)) != NULL) {
 		TAILQ_REMOVE(&now, c, link);
-		fail(c, code, errmsg);
+		fail_call(c, code, errmsg);
 	}
 }
 
@@ -106,7 +108,7 @@ void browser_rpc_fail(struct browser_rpc_call *c, const char *code,
 		      const char *errmsg)
 {
 	TAILQ_REMOVE(&c->of->out, c, link);
-	fail(c, code, errmsg);
+	fail_call(c, code, errmsg);
 }
 
 void browser_rpc_fail_out(struct browser_rpc *cs, const char *code,
@@ -153,7 +155,7 @@ void browser_rpc_fail_refused(struct browser_rpc *cs)
 
 /* ---- frames from the program ---- */
 
-static struct browser_rpc_call *find(struct browser_rpc *cs, uint32_t seq)
+static struct browser_rpc_call *find_call(struct browser_rpc *cs, uint32_t seq)
 {
 	struct browser_rpc_call *c;
 
@@ -163,8 +165,8 @@ static struct browser_rpc_call *find(struct browser_rpc *cs, uint32_t seq)
 	return NULL;
 }
 
-static int take_bytes(struct browser_rpc *cs, struct browser_rpc_call *c,
-		      struct str s)
+static int take_answer_bytes(struct browser_rpc *cs, struct browser_rpc_call *c,
+			     struct str s)
 {
 	struct buf text;
 
@@ -179,25 +181,25 @@ static int take_bytes(struct browser_rpc *cs, struct browser_rpc_call *c,
 	TAILQ_REMOVE(&cs->sent, c, link);
 	text = c->answer;
 	c->answer = (struct buf){0};
-	answer(c, c->total > 0 ? buf_data(&text) : "", buf_len(&text));
+	answer_call(c, c->total > 0 ? buf_data(&text) : "", buf_len(&text));
 	buf_fini(&text);
 	return 0;
 }
 
-static int take(struct browser_rpc *cs, const struct msg *m)
+static int take_answer_msg(struct browser_rpc *cs, const struct msg *m)
 {
 	struct browser_rpc_call *c;
 
 	if (m->type == MSG_CHUNK && cs->coming != NULL)
-		return take_bytes(cs, cs->coming, m->chunk.data);
+		return take_answer_bytes(cs, cs->coming, m->chunk.data);
 	if (m->type != MSG_ANSWER || cs->coming != NULL)
 		return -EPROTO;
-	c = find(cs, m->answer.seq);
+	c = find_call(cs, m->answer.seq);
 	if (c == NULL)
 		return -EPROTO;
 	c->ok = m->answer.ok;
 	c->total = m->answer.total;
-	return take_bytes(cs, c, m->answer.head);
+	return take_answer_bytes(cs, c, m->answer.head);
 }
 
 int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
@@ -208,7 +210,7 @@ int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
 	if (msg_get(&m, frame, len, errmsg) < 0)
 		return -EPROTO;
 	*errmsg = "an answer to nothing, or too long";
-	return take(cs, &m);
+	return take_answer_msg(cs, &m);
 }
 
 /* ---- frames to the program ---- */
@@ -219,7 +221,7 @@ void browser_rpc_begin(struct browser_rpc *cs)
 	cs->last_seq = 0;
 }
 
-static struct str next_piece(const struct browser_rpc_call *c)
+static struct str next_call_piece(const struct browser_rpc_call *c)
 {
 	size_t left = c->len - c->at;
 
@@ -235,7 +237,7 @@ size_t browser_rpc_frame(const struct browser_rpc *cs, void *frame)
 
 	if (c == NULL)
 		return 0;
-	s = next_piece(c);
+	s = next_call_piece(c);
 	if (c->seq > 0)
 		m = (struct msg){.type = MSG_CHUNK, .chunk = {s}};
 	else
@@ -253,7 +255,7 @@ void browser_rpc_sent(struct browser_rpc *cs)
 
 	if (c->seq == 0)
 		c->seq = ++cs->last_seq;
-	c->at += next_piece(c).n;
+	c->at += next_call_piece(c).n;
 	if (c->at < c->len)
 		return;
 	TAILQ_REMOVE(&cs->out, c, link);
@@ -283,8 +285,8 @@ struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs,
 	return c;
 }
 
-static bool is_of(const struct browser_rpc_call *a,
-		  const struct browser_rpc_call *b)
+static bool same_owner(const struct browser_rpc_call *a,
+		       const struct browser_rpc_call *b)
 {
 	return a->whose == NULL || b->whose == NULL
 		   ? a->whose == b->whose
@@ -295,19 +297,19 @@ struct use {
 	int64_t requests, bytes;
 };
 
-static void count(const struct browser_rpc_list *list,
-		  const struct browser_rpc_call *c, struct use *mine)
+static void count_call(const struct browser_rpc_list *list,
+		       const struct browser_rpc_call *c, struct use *mine)
 {
 	const struct browser_rpc_call *o;
 
 	TAILQ_FOREACH(o, list, link)
-		if (is_of(o, c)) {
+		if (same_owner(o, c)) {
 			mine->requests++;
 			mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
 		}
 }
 
-static bool is_over(int64_t mine, int64_t all, int64_t most, bool shared)
+static bool is_over_share(int64_t mine, int64_t all, int64_t most, bool shared)
 {
 	return mine > (shared ? fair_share(most, all - mine) : most);
 }
@@ -317,11 +319,12 @@ bool browser_rpc_full(const struct browser_rpc_call *c, bool shared)
 	const struct browser_rpc *cs = c->of;
 	struct use mine = {0};
 
-	count(&cs->out, c, &mine);
-	count(&cs->sent, c, &mine);
-	return is_over(mine.requests, (int64_t)cs->n, BROWSER_PROTO_CALLS_MAX,
-		       shared) ||
-	       is_over(mine.bytes, (int64_t)cs->unsent, UNSENT_MAX, shared);
+	count_call(&cs->out, c, &mine);
+	count_call(&cs->sent, c, &mine);
+	return is_over_share(mine.requests, (int64_t)cs->n,
+			     BROWSER_PROTO_CALLS_MAX, shared) ||
+	       is_over_share(mine.bytes, (int64_t)cs->unsent, UNSENT_MAX,
+			     shared);
 }
 
 void browser_rpc_remove(struct browser_rpc_call *c)

@@ -129,8 +129,8 @@ static bool is_its_session(const struct run *r, const char *id)
 }
 
 /* Return why R may not ASK, or NULL. */
-static const char *why_not(const struct browser *b, const struct run *r,
-			   const struct worker_question *ask)
+static const char *call_refusal(const struct browser *b, const struct run *r,
+				const struct worker_question *ask)
 {
 	struct json_object *given = json_member(ask->params, "sessionId");
 	const char *no;
@@ -163,7 +163,7 @@ static int64_t time_left(const struct run *r)
 void browser_ask(struct browser *b, struct run *r,
 		 const struct worker_question *ask)
 {
-	const char *no = why_not(b, r, ask);
+	const char *no = call_refusal(b, r, ask);
 	int64_t ms = time_left(r);
 	struct json_object *body;
 	struct pending *p;

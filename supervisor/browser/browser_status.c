@@ -35,7 +35,7 @@ static void view_free(void *state)
 static const struct request_ops view_ops = {.free = view_free};
 
 /* Describe the browser without asking it. The path is for local clients. */
-static struct json_object *known(const struct session *s)
+static struct json_object *known_session(const struct session *s)
 {
 	const struct config *config = s->ctx->config;
 	const char *errmsg = browser_lacks(config);
@@ -79,7 +79,7 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 	struct view *v = arg;
 	struct request *req = v->call;
 	void (*done)(struct request *, struct json_object *) = v->done;
-	struct json_object *o = known(req->session), *is;
+	struct json_object *o = known_session(req->session), *is;
 	bool knows = answer->ok && has_session(req->session, answer->body);
 
 	for (size_t i = 0; knows && i < ARRAY_LEN(told); i++)
@@ -92,8 +92,8 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 	done(req, o);
 }
 
-static struct browser_rpc_call *ask(struct browser *b, browser_rpc_done done,
-				    void *arg)
+static struct browser_rpc_call *ask_status(struct browser *b,
+					   browser_rpc_done done, void *arg)
 {
 	return browser_process_ask(b->process, "status",
 				   json_object_new_object(), BROWSER_REQUEST_MS,
@@ -108,19 +108,19 @@ void browser_view(struct request *req,
 
 	if (!req->session->requestor->browses ||
 	    !browser_process_is_running(b->process)) {
-		done(req, known(req->session));
+		done(req, known_session(req->session));
 		return;
 	}
 	v = xcalloc(1, sizeof(*v));
 	v->call = req;
 	v->done = done;
 	request_set_state(req, &view_ops, v);
-	v->asked = ask(b, on_view, v);
+	v->asked = ask_status(b, on_view, v);
 }
 
 /* ---- for the log ---- */
 
-static int64_t number(struct json_object *o, const char *key)
+static int64_t status_number(struct json_object *o, const char *key)
 {
 	return json_member_int(o, key);
 }
@@ -152,17 +152,19 @@ static void on_status(void *arg, const struct browser_rpc_answer *answer)
 		 "refusals=%lld",
 		 json_member_bool(o, "running") ? "running" : "idle",
 		 (unsigned long long)browser_process_starts(b->process),
-		 version != NULL ? version : "", (long long)number(o, "starts"),
-		 (long long)number(o, "crashes"), word(o, "sandboxed"),
-		 (long long)number(o, "sessions"), (long long)number(o, "tabs"),
-		 (long long)number(o, "calls"),
-		 (long long)number(o, "refusals"));
+		 version != NULL ? version : "",
+		 (long long)status_number(o, "starts"),
+		 (long long)status_number(o, "crashes"), word(o, "sandboxed"),
+		 (long long)status_number(o, "sessions"),
+		 (long long)status_number(o, "tabs"),
+		 (long long)status_number(o, "calls"),
+		 (long long)status_number(o, "refusals"));
 	if (!json_object_is_type(all, json_type_object))
 		return;
 	json_object_object_foreach(all, name, of) {
 		log_info("browser", "requestor=%s sessions=%lld tabs=%lld",
-			 name, (long long)number(of, "sessions"),
-			 (long long)number(of, "tabs"));
+			 name, (long long)status_number(of, "sessions"),
+			 (long long)status_number(of, "tabs"));
 	}
 }
 
@@ -171,7 +173,7 @@ void browser_log(struct browser *b)
 	const char *errmsg = browser_lacks(b->ctx->config);
 
 	if (browser_process_is_running(b->process))
-		ask(b, on_status, b);
+		ask_status(b, on_status, b);
 	else
 		log_info("browser", "status=%s starts=%llu why=\"%s\"",
 			 errmsg == NULL ? "off" : "none",

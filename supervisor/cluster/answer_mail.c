@@ -50,7 +50,7 @@ struct answer_mail *answer_mail_new(struct context *ctx)
 	return all;
 }
 
-static void forget(struct letter *l)
+static void forget_letter(struct letter *l)
 {
 	LIST_REMOVE(l, link);
 	fair_queue_cancel(&l->turn);
@@ -67,10 +67,10 @@ void answer_mail_free(struct answer_mail *all)
 		return;
 	while ((l = LIST_FIRST(&all->unheard)) != NULL)
 		/*
-		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget() removes
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget_letter() removes
 		 * the letter
 		 */
-		forget(l);
+		forget_letter(l);
 	free(all);
 }
 
@@ -91,11 +91,11 @@ static void read_more(struct answer_mail *all)
 	runs_remote_read(all->ctx->runs);
 }
 
-static void heard(struct letter *l)
+static void mark_heard(struct letter *l)
 {
 	struct answer_mail *all = l->all;
 
-	forget(l);
+	forget_letter(l);
 	read_more(all);
 }
 
@@ -112,7 +112,7 @@ static void deliver(struct letter *l, struct rpc_msg *m)
 	else if ((r = runs_find(ctx->runs, who, l->run_id)) != NULL)
 		remote_questions_answered(ctx, r, m->root, l->len);
 	rpc_async_free(ctx->thread_pool, who, m);
-	heard(l);
+	mark_heard(l);
 }
 
 static void on_parsed(void *arg, struct rpc_msg *m)
@@ -131,14 +131,14 @@ static bool is_awaited(const struct letter *l)
 			     : runs_find(ctx->runs, l->who, l->run_id) != NULL;
 }
 
-static void hear(void *arg)
+static void parse_letter(void *arg)
 {
 	struct letter *l = arg;
 	char *text = l->text;
 	struct rpc_msg m;
 
 	if (!is_awaited(l)) {
-		heard(l);
+		mark_heard(l);
 		return;
 	}
 	if (!rpc_async_is_large(l->len)) {
@@ -155,7 +155,7 @@ static void hear(void *arg)
 		   "requestor=%s response=lost err=\"too many large messages "
 		   "of its are being read\"",
 		   l->who->name);
-	heard(l);
+	mark_heard(l);
 }
 
 /* ---- the letters of a read ---- */
@@ -164,7 +164,7 @@ static void hear(void *arg)
  * Queue FROM. A letter of an unknown requestor is dropped: such a requestor has
  * no run or session here.
  */
-static void add(struct answer_mail *all, const struct store_letter *from)
+static void add_letter(struct answer_mail *all, const struct store_letter *from)
 {
 	struct requestor *who =
 	    requestors_find(all->ctx->requestors, from->requestor);
@@ -179,7 +179,7 @@ static void add(struct answer_mail *all, const struct store_letter *from)
 	l->text = xstrdup(forwarded_response_open(l->key, from));
 	l->to_session = l->key[0] != '\0';
 	l->len = strlen(l->text);
-	l->turn.take = hear;
+	l->turn.take = parse_letter;
 	l->turn.arg = l;
 	LIST_INSERT_HEAD(&all->unheard, l, link);
 }
@@ -193,7 +193,7 @@ void answer_mail_take(struct context *ctx, const struct store_result *res)
 		if (res->mail[i].kind != STORE_MAIL_ANSWER)
 			continue;
 		store_drop_answer(ctx->store, &res->mail[i]);
-		add(all, &res->mail[i]);
+		add_letter(all, &res->mail[i]);
 	}
 	/*
 	 * a letter that the failing store cannot drop would be read again and

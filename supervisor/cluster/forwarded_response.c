@@ -31,7 +31,7 @@
 #define ON_THEIR_WAY_MAX (8u << 20)
 
 /* May another server have S as well? */
-static bool is_shared(const struct session *s)
+static bool session_is_shared(const struct session *s)
 {
 	return s->ops->key != NULL && s->ctx->cluster != NULL;
 }
@@ -39,7 +39,7 @@ static bool is_shared(const struct session *s)
 bool forwarded_response_name(char *out, size_t size, const struct session *s,
 			     uint64_t n)
 {
-	if (!is_shared(s))
+	if (!session_is_shared(s))
 		return false;
 	snprintf(out, size, "\"" OURS "%s-%" PRIu64 "\"", s->ctx->instance, n);
 	runs_expect_mail(s->ctx->runs);
@@ -86,7 +86,7 @@ static void on_sent(void *arg, const struct store_result *res)
  * Return the text of M, *lent*. A large M has its text as it came, since making
  * the text anew would take the loop too long. NULL: too long to be sent.
  */
-static const char *text_of(const struct rpc_msg *m, size_t *len)
+static const char *response_text(const struct rpc_msg *m, size_t *len)
 {
 	if (m->inputs != NULL) {
 		*len = m->inputs_len;
@@ -119,9 +119,9 @@ void forwarded_response_forward(struct session *s, const struct rpc_msg *m)
 	const char *text;
 	size_t len = 0;
 
-	if (!is_shared(s) || !asker_of(asker, m->id, s->ctx->instance))
+	if (!session_is_shared(s) || !asker_of(asker, m->id, s->ctx->instance))
 		return;
-	text = text_of(m, &len);
+	text = response_text(m, &len);
 	if (text == NULL)
 		log_rarely(
 		    "session",
@@ -159,15 +159,15 @@ const char *forwarded_response_open(char key[SESSION_KEY_SIZE],
 /*
  * Return the session KEY of Q if it awaits a response of its client, or NULL.
  */
-static struct session *find(const struct context *ctx,
-			    const struct requestor *q, const char *key)
+static struct session *find_target(const struct context *ctx,
+				   const struct requestor *q, const char *key)
 {
 	char own[SESSION_KEY_SIZE];
 	struct session *s;
 
 	LIST_FOREACH(s, &ctx->sessions->all, link) {
 		if (s->requestor != q || s->client_requests == NULL ||
-		    !is_shared(s))
+		    !session_is_shared(s))
 			continue;
 		s->ops->key(s->arg, own);
 		if (strcmp(own, key) == 0)
@@ -179,14 +179,14 @@ static struct session *find(const struct context *ctx,
 bool forwarded_response_awaits(const struct context *ctx,
 			       const struct requestor *q, const char *key)
 {
-	return find(ctx, q, key) != NULL;
+	return find_target(ctx, q, key) != NULL;
 }
 
 void forwarded_response_hear(const struct context *ctx,
 			     const struct requestor *q, const char *key,
 			     struct rpc_msg *m)
 {
-	struct session *s = find(ctx, q, key);
+	struct session *s = find_target(ctx, q, key);
 
 	if (s != NULL && m->kind == RPC_RESPONSE)
 		client_request_response(s, m);

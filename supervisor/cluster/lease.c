@@ -122,7 +122,7 @@ static void drop_waiting(struct runs *s)
 	}
 }
 
-static void leave(struct runs *s)
+static void leave_lease(struct runs *s)
 {
 	if (s->leaving)
 		return;
@@ -134,12 +134,12 @@ static void leave(struct runs *s)
 
 /* ---- the timer ---- */
 
-static void look(struct runs *s)
+static void check_lease(struct runs *s)
 {
 	bool lasts = store_lease_left_ms(s->ctx->store) > 0;
 
 	if (store_is_lost(s->ctx->store))
-		leave(s);
+		leave_lease(s);
 	else if (!lasts && !s->cluster->lease.over)
 		end_running(s);
 	else if (lasts && s->cluster->lease.over)
@@ -167,7 +167,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	struct runs *s = arg;
 
 	(void)fd, (void)what;
-	look(s);
+	check_lease(s);
 	store_tell_load(s->ctx->store, &(struct store_load){
 					   .running = runs_running(s),
 					   .queued = runs_queued(s),
@@ -181,7 +181,7 @@ static void on_news(void *arg)
 	struct runs *s = arg;
 	unsigned woken = store_woken(s->ctx->store);
 
-	look(s);
+	check_lease(s);
 	if (s->leaving)
 		evtimer_add(s->cluster->lease.look, CLOCK_TIMEVAL(SOON_MS));
 	if (store_found_dead(s->ctx->store))

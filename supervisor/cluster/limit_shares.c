@@ -97,7 +97,7 @@ static void on_given(void *arg, const struct store_result *res)
 	free(a);
 }
 
-static void ask(struct runs *s, struct requestor *q, int64_t now)
+static void ask_share(struct runs *s, struct requestor *q, int64_t now)
 {
 	const struct config_requestor *c = q->section;
 	struct store_share share = {
@@ -137,7 +137,8 @@ static bool has_little(const struct runs *s, const struct requestor *q)
 }
 
 /* Is a new share due: is the need another, or may other servers have used some? */
-static bool is_due(const struct runs *s, const struct requestor *q, int64_t now)
+static bool share_is_due(const struct runs *s, const struct requestor *q,
+			 int64_t now)
 {
 	int64_t want = runs_wanted(s, q, now);
 	int64_t most = q->section->max_concurrent_runs;
@@ -165,8 +166,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	if (store_about(s->ctx->store, &about) && about.reachable)
 		s->cluster->shares->nodes = about.nodes;
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
-		if (is_due(s, q, now))
-			ask(s, q, now);
+		if (share_is_due(s, q, now))
+			ask_share(s, q, now);
 }
 
 bool limit_shares_is_alone(const struct runs *s)
@@ -182,8 +183,8 @@ void limit_shares_need(struct runs *s, struct requestor *q)
 {
 	int64_t now = clock_mono_ms();
 
-	if (s->cluster->shares->look != NULL && is_due(s, q, now))
-		ask(s, q, now);
+	if (s->cluster->shares->look != NULL && share_is_due(s, q, now))
+		ask_share(s, q, now);
 }
 
 void limit_shares_rejoined(struct runs *s)

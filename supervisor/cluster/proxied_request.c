@@ -67,15 +67,15 @@ static void post(struct proxied_request *v, struct json_object *o)
 }
 
 /* End V's letters, and let V's run be forgotten. */
-static void finish(struct proxied_request *v)
+static void finish_visit(struct proxied_request *v)
 {
 	v->over = true;
 	LIST_REMOVE(v, link);
 }
 
-static void give_up(struct proxied_request *v, int rc)
+static void give_up_visit(struct proxied_request *v, int rc)
 {
-	finish(v);
+	finish_visit(v);
 	v->request->ops->not_heard(v->request, rc);
 }
 
@@ -94,7 +94,7 @@ static void on_sent(void *arg, const struct store_result *res)
 	v->sent = NULL;
 	if (res->rc == 0 || v->over)
 		return;
-	give_up(v, res->rc);
+	give_up_visit(v, res->rc);
 }
 
 struct proxied_request *proxied_request_new(struct request *req, struct run *r,
@@ -139,7 +139,7 @@ void proxied_request_leave(struct proxied_request *v, bool cancel)
 	if (!v->over) {
 		post(v, json_pack("guest:s left:b cancels:b", v->name, true,
 				  cancel));
-		finish(v);
+		finish_visit(v);
 	}
 	if (v->sent != NULL)
 		v->sent->visit = NULL;
@@ -147,8 +147,8 @@ void proxied_request_leave(struct proxied_request *v, bool cancel)
 }
 
 /* Returns the shown questions of KEYS. */
-static struct json_object *pick(struct json_object *shown,
-				struct json_object *keys)
+static struct json_object *pick_shown(struct json_object *shown,
+				      struct json_object *keys)
 {
 	struct json_object *requests = json_member(shown, "requests");
 	struct json_object *some = json_object_new_object();
@@ -168,7 +168,7 @@ static struct json_object *pick(struct json_object *shown,
  * Tell V's request its questions, or that another client used its round: both
  * end V. Otherwise write again before the owner forgets the guest.
  */
-static void tell(struct proxied_request *v, struct json_object *shown)
+static void tell_shown(struct proxied_request *v, struct json_object *shown)
 {
 	struct json_object *mine =
 	    json_member(json_member(shown, "guests"), v->name);
@@ -177,12 +177,12 @@ static void tell(struct proxied_request *v, struct json_object *shown)
 
 	v->known |= mine != NULL;
 	if (round > 0) {
-		finish(v);
-		req->ops->asked_abroad(req,
-				       pick(shown, json_member(mine, "keys")),
-				       (uint32_t)round);
+		finish_visit(v);
+		req->ops->asked_abroad(
+		    req, pick_shown(shown, json_member(mine, "keys")),
+		    (uint32_t)round);
 	} else if (json_member_bool(mine, "used")) {
-		give_up(v, 0);
+		give_up_visit(v, 0);
 	} else if (v->sent_ms + REMOTE_WAITER_MS / 3 < clock_mono_ms()) {
 		post(v, letter(v));
 	}
@@ -192,16 +192,17 @@ static void tell(struct proxied_request *v, struct json_object *shown)
  * End V with its run: when ROW says that other clients' answers were heard for
  * V's round, tell the request.
  */
-static void tell_end(struct proxied_request *v, const struct store_run *row)
+static void tell_visit_end(struct proxied_request *v,
+			   const struct store_run *row)
 {
 	uint32_t used = run_row_rounds_used(row);
 
 	if (!v->known && v->round > 0 && v->round <= used &&
 	    !run_round_is_old(v->round, used) &&
 	    !remote_row_heard(row, v->name))
-		give_up(v, 0);
+		give_up_visit(v, 0);
 	else
-		finish(v);
+		finish_visit(v);
 }
 
 void proxied_request_shown(struct run *r, const struct store_run *row)
@@ -216,11 +217,11 @@ void proxied_request_shown(struct run *r, const struct store_run *row)
 	for (v = LIST_FIRST(&r->remote.proxied); v != NULL; v = after) {
 		after = LIST_NEXT(v, link);
 		if (row == NULL)
-			give_up(v, -EAGAIN);
+			give_up_visit(v, -EAGAIN);
 		else if (row->status <= STORE_RUNNING)
-			tell(v, shown);
+			tell_shown(v, shown);
 		else
-			tell_end(v, row);
+			tell_visit_end(v, row);
 	}
 	json_object_put(shown);
 }

@@ -65,7 +65,8 @@ static void stop_following(struct runs *s, struct run *r)
 	s->cluster->remote.n--;
 }
 
-static void end(struct runs *s, struct run *r, const struct store_run *row)
+static void end_remote(struct runs *s, struct run *r,
+		       const struct store_run *row)
 {
 	struct json_object *view, *made = NULL;
 
@@ -123,8 +124,8 @@ static void tell_progress(struct run *r, const struct store_run *row)
 	json_object_put(view);
 }
 
-static void ask(struct runs *s, const struct run *r, enum store_mail kind,
-		int64_t until_ms)
+static void ask_owner(struct runs *s, const struct run *r, enum store_mail kind,
+		      int64_t until_ms)
 {
 	int64_t now = clock_wall_ms();
 
@@ -140,20 +141,21 @@ static bool wants_log(const struct run *r)
 }
 
 /* R's server has changed R's state. */
-static void become(struct run *r, enum run_state state)
+static void become_state(struct run *r, enum run_state state)
 {
 	run_mirror(r, state);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
 /* Note that another server has begun R. */
-static void begin(struct run *r)
+static void begin_remote(struct run *r)
 {
 	r->attempts.here = false;
-	become(r, RUN_RUNNING);
+	become_state(r, RUN_RUNNING);
 }
 
-static void go_on(struct runs *s, struct run *r, const struct store_run *row)
+static void mirror_row(struct runs *s, struct run *r,
+		       const struct store_run *row)
 {
 	if (row->owner == STORE_OWNER_DEAD)
 		runs_recover(s);
@@ -161,14 +163,14 @@ static void go_on(struct runs *s, struct run *r, const struct store_run *row)
 	if (row->status != STORE_RUNNING)
 		return;
 	if (r->state == RUN_QUEUED)
-		begin(r);
+		begin_remote(r);
 	if (TAILQ_EMPTY(&r->watches))
 		return;
-	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
+	ask_owner(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
 	if (wants_log(r))
-		ask(s, r, STORE_MAIL_LOG, row->log_until_ms);
+		ask_owner(s, r, STORE_MAIL_LOG, row->log_until_ms);
 	if (r->state != RUN_CANCELLING && remote_row_state(row) != r->state)
-		become(r, remote_row_state(row));
+		become_state(r, remote_row_state(row));
 	remote_row_tell_log(r, row->log);
 	tell_progress(r, row);
 }
@@ -188,7 +190,7 @@ static void end_lost(struct runs *s, struct run *r)
 
 	memcpy(row.id, r->id, sizeof(row.id));
 	row.finished_ms = row.expires_ms = row.updated_ms;
-	end(s, r, &row);
+	end_remote(s, r, &row);
 }
 
 /* End R, which had ended here, and has no row. */
@@ -224,9 +226,9 @@ static void on_row(void *arg, const struct store_result *res)
 	else if (res->rc == -ENOENT && r->remote.disowned)
 		end_unrecorded(s, r);
 	else if (res->rc == 0 && res->runs->status > STORE_RUNNING)
-		end(s, r, res->runs);
+		end_remote(s, r, res->runs);
 	else if (res->rc == 0 && r->remote.place == RUN_REMOTE)
-		go_on(s, r, res->runs);
+		mirror_row(s, r, res->runs);
 	else if (res->rc == 0 && is_claimed(r, res->runs)) {
 		remote_runs_claimed(s, r);
 		r->remote.unheard = true;
@@ -297,7 +299,7 @@ static bool is_visited(const struct run *r, int64_t now)
 }
 
 /* Is R's row to be read in this turn? */
-static bool is_due(const struct run *r, int64_t now)
+static bool remote_is_due(const struct run *r, int64_t now)
 {
 	int64_t every = is_visited(r, now) ? LOOK_VISITED_MS : LOOK_MS;
 
@@ -339,7 +341,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 		visited |= is_visited(r, now);
 		TAILQ_REMOVE(&s->cluster->remote.all, r, remote.link);
 		TAILQ_INSERT_TAIL(&s->cluster->remote.all, r, remote.link);
-		if (!is_due(r, now))
+		if (!remote_is_due(r, now))
 			continue;
 		remote_runs_look(s, r);
 		n++;
@@ -348,7 +350,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 		look_later(s, visited || r != NULL);
 }
 
-static void add(struct runs *s, struct run *r)
+static void add_remote(struct runs *s, struct run *r)
 {
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
@@ -369,7 +371,7 @@ static void add_visited(struct runs *s, struct run *r,
 	run_record_row(r, ROW_COMMITTED);
 	r->remote.visited = true;
 	HASH_ADD_STR(s->by_id, id, r);
-	add(s, r);
+	add_remote(s, r);
 	if (row->status == STORE_RUNNING)
 		run_mirror(r, RUN_RUNNING);
 }
@@ -387,7 +389,7 @@ struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
 	}
 	r->remote.visit_ms = clock_mono_ms();
 	look_later(s, true);
-	ask(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
+	ask_owner(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
 	return r;
 }
 
@@ -396,7 +398,7 @@ void remote_runs_follow(struct runs *s, struct run *r)
 	run_clear_error(r); /* R's row has an error of its own */
 	r->remote.unheard = true;
 	if (r->remote.place != RUN_REMOTE)
-		add(s, r);
+		add_remote(s, r);
 }
 
 void remote_runs_disowned(struct runs *s, struct run *r)
@@ -419,8 +421,8 @@ void remote_runs_claimed(struct runs *s, struct run *r)
 		return;
 	log_info("runs", "run=%s requestor=%s claimed=elsewhere", r->id,
 		 r->requestor->name);
-	add(s, r);
-	begin(r);
+	add_remote(s, r);
+	begin_remote(r);
 }
 
 void remote_runs_end_visit(struct runs *s, struct run *r)

@@ -52,7 +52,7 @@ static void stop_waiting(struct run *r, struct guest *g)
 	g->waits = false;
 }
 
-static void forget(struct remote_waiters *all, struct guest *g)
+static void forget_guest(struct remote_waiters *all, struct guest *g)
 {
 	stop_waiting(all->run, g);
 	LIST_REMOVE(g, link);
@@ -71,17 +71,17 @@ static void on_notice(struct run_watch *w, struct run *r,
 		return;
 	while (!LIST_EMPTY(&all->all))
 		/*
-		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget() removes
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget_guest() removes
 		 * the guest
 		 */
-		forget(all, LIST_FIRST(&all->all));
+		forget_guest(all, LIST_FIRST(&all->all));
 	run_watch_del(&all->watch);
 	event_free(all->expiry);
 	r->remote.waiters = NULL;
 	free(all);
 }
 
-static void leave(struct remote_waiters *all, struct guest *g)
+static void guest_leaves(struct remote_waiters *all, struct guest *g)
 {
 	bool waited = g->waits;
 
@@ -104,8 +104,8 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 		if (g->until_ms > now)
 			continue;
 		g->cancels = true;
-		leave(all, g);
-		forget(all, g);
+		guest_leaves(all, g);
+		forget_guest(all, g);
 	}
 	if (!LIST_EMPTY(&all->all))
 		evtimer_add(all->expiry, CLOCK_TIMEVAL(REMOTE_WAITER_MS / 3));
@@ -132,7 +132,7 @@ static struct remote_waiters *guests_of(struct context *ctx, struct run *r)
  * with a round takes the place of a waiting guest: the displaced guest writes
  * again, and sees the run's end in any case.
  */
-static bool make_room(struct remote_waiters *all, bool comes)
+static bool drop_oldest_guest(struct remote_waiters *all, bool comes)
 {
 	struct guest *g, *idle = NULL, *waits = NULL;
 
@@ -147,7 +147,7 @@ static bool make_room(struct remote_waiters *all, bool comes)
 	if (idle == NULL && comes)
 		idle = waits;
 	if (idle != NULL)
-		forget(all, idle);
+		forget_guest(all, idle);
 	return idle != NULL;
 }
 
@@ -159,7 +159,7 @@ static struct guest *guest_of(struct remote_waiters *all, const char *name,
 	LIST_FOREACH(g, &all->all, link)
 		if (strcmp(g->name, name) == 0)
 			return g;
-	if (strlen(name) >= sizeof(g->name) || !make_room(all, comes))
+	if (strlen(name) >= sizeof(g->name) || !drop_oldest_guest(all, comes))
 		return NULL;
 	g = xcalloc(1, sizeof(*g));
 	snprintf(g->name, sizeof(g->name), "%s", name);
@@ -252,7 +252,7 @@ void remote_waiters_hear(struct context *ctx, struct run *r,
 		wait_for_run(r, g);
 	/* "left" may come before the round: letters have no order */
 	if (g->left)
-		leave(all, g);
+		guest_leaves(all, g);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 

@@ -123,7 +123,7 @@ static void drop_beyond(struct runs *s, struct run *r)
  * Fail R, which could not be queued. Another server may have R when it is unknown
  * whether R's row was written, so R does not start here.
  */
-static void fail(struct runs *s, struct run *r, int rc)
+static void fail_claimed(struct runs *s, struct run *r, int rc)
 {
 	sched_remove(&s->sched, &r->job.queued);
 	r->remote.place = RUN_HERE;
@@ -148,7 +148,7 @@ bool shared_queue_queued(struct runs *s, struct run *r, int rc)
 		shared_queue_wake(s);
 		shared_queue_claim(s);
 	} else {
-		fail(s, r, rc);
+		fail_claimed(s, r, rc);
 	}
 	return true;
 }
@@ -189,7 +189,7 @@ static char *excepted(struct runs *s)
 }
 
 /* Leave the claimed run of ROW to other servers, since this server does not serve it. */
-static void leave(struct runs *s, const struct store_run *row)
+static void leave_in_queue(struct runs *s, const struct store_run *row)
 {
 	struct shared_queue *c = s->cluster->queue;
 
@@ -201,7 +201,7 @@ static void leave(struct runs *s, const struct store_run *row)
 }
 
 /* Make the claimed run of ROW a run of this server. */
-static void take(struct runs *s, const struct store_run *row)
+static void take_claimed(struct runs *s, const struct store_run *row)
 {
 	struct run *r = runs_by_id(s, row->id);
 
@@ -216,7 +216,7 @@ static void take(struct runs *s, const struct store_run *row)
 	else if (r == NULL)
 		r = runs_revive(s, row);
 	if (r == NULL) {
-		leave(s, row);
+		leave_in_queue(s, row);
 		return;
 	}
 	r->remote.vtime = row->vtime;
@@ -257,7 +257,7 @@ static void on_claimed(void *arg, const struct store_result *res)
 	if (res->rc != 0 || s->leaving)
 		return;
 	for (size_t i = 0; i < res->n_runs; i++)
-		take(s, &res->runs[i]);
+		take_claimed(s, &res->runs[i]);
 	c->waits = false;
 	runs_pump(s);
 	for (size_t i = 0; i < res->n_runs; i++) {
@@ -366,7 +366,7 @@ void shared_queue_serve(struct runs *s)
 /* ---- looks ---- */
 
 /* Count the runs that other servers have queued, for each requestor. */
-static void count(struct runs *s, const struct store_result *res)
+static void count_queued(struct runs *s, const struct store_result *res)
 {
 	struct requestor *q, *next;
 
@@ -389,7 +389,7 @@ static void on_looked(void *arg, const struct store_result *res)
 	c->looking = false;
 	if (res->rc == 0) {
 		if (c->counting)
-			count(s, res);
+			count_queued(s, res);
 		if (res->unserved && c->served)
 			store_end_unserved(s->ctx->store);
 		c->waits = res->waits;
@@ -400,7 +400,7 @@ static void on_looked(void *arg, const struct store_result *res)
 }
 
 /* Have EVERY_MS passed since SINCE_MS, nearly, at a look? */
-static bool is_due(int64_t since_ms, int64_t every_ms)
+static bool poll_is_due(int64_t since_ms, int64_t every_ms)
 {
 	return clock_mono_ms() - since_ms >= every_ms - LOOK_MS / 2;
 }
@@ -416,7 +416,7 @@ void shared_queue_look(struct runs *s)
 		return;
 	c->looking = true;
 	c->looked_ms = clock_mono_ms();
-	c->counting = is_due(c->counted_ms, COUNT_MS);
+	c->counting = poll_is_due(c->counted_ms, COUNT_MS);
 	if (c->counting)
 		c->counted_ms = c->looked_ms;
 	store_look_at_queue(s->ctx->store, c->counting, on_looked, c);
@@ -440,11 +440,13 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	c->looks++;
 	if (c->serves == NULL || c->looks % LOOKS_SERVE == 0)
 		shared_queue_serve(s);
-	if (is_due(c->sought_ms, SEEK_POLLS * store_poll_ms(s->ctx->store))) {
+	if (poll_is_due(c->sought_ms,
+			SEEK_POLLS * store_poll_ms(s->ctx->store))) {
 		c->sought_ms = clock_mono_ms();
 		remote_runs_seek(s);
 	}
-	if (is_idle(s) && !is_due(c->looked_ms, store_poll_ms(s->ctx->store)))
+	if (is_idle(s) &&
+	    !poll_is_due(c->looked_ms, store_poll_ms(s->ctx->store)))
 		return;
 	shared_queue_look(s);
 }

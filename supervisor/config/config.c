@@ -32,7 +32,7 @@
  * Return the XDG folder VARIABLE of the environment, if its value is absolute;
  * else NULL.
  */
-static const char *folder(const char *variable)
+static const char *folder_from_env(const char *variable)
 {
 	const char *dir = getenv(variable);
 
@@ -41,7 +41,7 @@ static const char *folder(const char *variable)
 
 static char *home(uid_t uid)
 {
-	const char *dir = folder("HOME");
+	const char *dir = folder_from_env("HOME");
 	const struct passwd *pw;
 
 	if (dir != NULL)
@@ -55,7 +55,7 @@ static char *home(uid_t uid)
 static char *xdg(uid_t uid, const char *variable, const char *rest,
 		 const char *tail)
 {
-	const char *dir = folder(variable);
+	const char *dir = folder_from_env(variable);
 	char *base, *path;
 
 	if (dir != NULL)
@@ -75,7 +75,7 @@ char *config_default_file(uid_t uid)
 
 static void default_paths(struct config *c, uid_t uid)
 {
-	const char *runtime = folder("XDG_RUNTIME_DIR");
+	const char *runtime = folder_from_env("XDG_RUNTIME_DIR");
 
 	if (uid == 0) {
 		c->state_dir = xstrdup(SYSTEM_STATE);
@@ -377,8 +377,8 @@ int config_set(struct config *c, const char *section, const char *key,
  * Split TEXT at the ':' into a name ("*" without a ':') and *REST. False: the
  * name is bad.
  */
-static bool whose(const char *text, const char **name, size_t *n,
-		  const char **rest)
+static bool split_owner(const char *text, const char **name, size_t *n,
+			const char **rest)
 {
 	size_t colon = strcspn(text, ":=");
 
@@ -420,7 +420,7 @@ int config_add_grant(struct config *c, const char *text, char *errmsg,
 	size_t n, len, i;
 	int rc;
 
-	if (!whose(text, &name, &n, &rest))
+	if (!split_owner(text, &name, &n, &rest))
 		return errmsg_set(errmsg, size,
 				  "--grant %s: %.*s is no templateId; expected "
 				  "[TEMPLATE:]KEY=VALUE",

@@ -48,9 +48,9 @@ struct reading {
 	size_t size;
 };
 
-static int fail(struct reading *r, const char *fmt, ...)
+static int fail_reading(struct reading *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static int fail(struct reading *r, const char *fmt, ...)
+static int fail_reading(struct reading *r, const char *fmt, ...)
 {
 	va_list ap;
 	char *reason;
@@ -67,7 +67,7 @@ static int fail(struct reading *r, const char *fmt, ...)
 /* ---- sections with a name ---- */
 
 /* Return the kind of named section with which SECTION begins; NULL: no kind. */
-static const struct config_section *kind_of(const char *section)
+static const struct config_section *section_kind(const char *section)
 {
 	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
 		if (config_sections[i].names != NULL &&
@@ -112,25 +112,27 @@ static int no_section(struct reading *r, const char *section)
 				    i + 1 < CONFIG_SECTIONS ? ", " : " or ");
 		add_section(&all, &config_sections[i]);
 	}
-	rc = fail(r, "[%s]: unknown section; expected %.*s", section,
-		  (int)buf_len(&all), buf_data(&all));
+	rc = fail_reading(r, "[%s]: unknown section; expected %.*s", section,
+			  (int)buf_len(&all), buf_data(&all));
 	buf_fini(&all);
 	return rc;
 }
 
 static int unknown_section(struct reading *r, const char *section)
 {
-	const struct config_section *k = kind_of(section);
+	const struct config_section *k = section_kind(section);
 	struct suggest suggest;
 
 	suggest_init(&suggest, section);
 	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
 		suggest_try(&suggest, config_sections[i].name);
 	if (k != NULL)
-		return fail(r, "[%s]: expected %s", section, k->expected);
+		return fail_reading(r, "[%s]: expected %s", section,
+				    k->expected);
 	if (suggest.best != NULL)
-		return fail(r, "[%s]: unknown section; did you mean [%s]?",
-			    section, suggest.best);
+		return fail_reading(r,
+				    "[%s]: unknown section; did you mean [%s]?",
+				    section, suggest.best);
 	return no_section(r, section);
 }
 
@@ -140,7 +142,7 @@ static int unknown_section(struct reading *r, const char *section)
  */
 static int enter_section(struct reading *r, const char *section)
 {
-	const struct config_section *k = kind_of(section);
+	const struct config_section *k = section_kind(section);
 	const struct config_section *plain = config_section_find(section);
 	const char *name;
 	size_t n;
@@ -154,10 +156,11 @@ static int enter_section(struct reading *r, const char *section)
 		return unknown_section(r, section);
 	if (strcmp(k->name, CONFIG_REQUESTOR) == 0 &&
 	    n == strlen("anonymous") && strncmp(name, "anonymous", n) == 0)
-		return fail(r, "\"anonymous\" stands for callers without a "
-			       "token; choose another name");
+		return fail_reading(
+		    r, "\"anonymous\" stands for callers without a "
+		       "token; choose another name");
 	if (config_section_index(r->c, k, name, n) >= CONFIG_NAMED_MAX)
-		return fail(r, "%s", k->too_many);
+		return fail_reading(r, "%s", k->too_many);
 	return 0;
 }
 
@@ -171,10 +174,11 @@ static int look_at_section(struct reading *r, const char *line)
 	if (end == NULL)
 		return 0;
 	if (n > SECTION_MAX)
-		return fail(r, "the name of the section is too long");
+		return fail_reading(r, "the name of the section is too long");
 	end += 1 + strspn(end + 1, " \t\r\n");
 	if (*end != '\0' && *end != ';' && *end != '#')
-		return fail(r, "something follows the ']' of the section");
+		return fail_reading(r,
+				    "something follows the ']' of the section");
 	memcpy(section, line + 1, n);
 	section[n] = '\0';
 	return enter_section(r, section);
@@ -187,19 +191,20 @@ static int look_at_line(struct reading *r, const char *line, size_t n)
 	size_t blank, end = n;
 
 	if (strlen(line) != n || !utf8_ok(line, n))
-		return fail(r, "this is not text in UTF-8");
+		return fail_reading(r, "this is not text in UTF-8");
 	while (end > 0 && (line[end - 1] == '\n' || line[end - 1] == '\r'))
 		end--;
 	for (size_t i = 0; i < end; i++)
 		if (((unsigned char)line[i] < ' ' && line[i] != '\t') ||
 		    line[i] == 0x7F)
-			return fail(r, "there is a control character");
+			return fail_reading(r, "there is a control character");
 	if (r->line == 1 && strncmp(line, bom, strlen(bom)) == 0)
 		line += strlen(bom);
 	blank = strspn(line, " \t");
 	r->indented = blank > 0;
 	if (line[blank] == '[' && blank > 0 && !(r->continues && r->brackets))
-		return fail(r, "a section begins at the start of its line");
+		return fail_reading(
+		    r, "a section begins at the start of its line");
 	return *line == '[' ? look_at_section(r, line) : 0;
 }
 
@@ -226,11 +231,12 @@ static char *next_line(char *line, int room, void *arg)
 	n = end != NULL ? (size_t)(end - start) + 1 : r->len - r->at;
 	r->line++;
 	if (n >= (size_t)room) {
-		fail(r,
-		     "the line has more than %d bytes; a list goes on in a "
-		     "line that begins with a space, and a comment in one of "
-		     "its own",
-		     room - 2);
+		fail_reading(
+		    r,
+		    "the line has more than %d bytes; a list goes on in a "
+		    "line that begins with a space, and a comment in one of "
+		    "its own",
+		    room - 2);
 		return NULL;
 	}
 	memcpy(line, start, n);
@@ -281,20 +287,22 @@ static int unknown_key(struct reading *r, const char *section, const char *name,
 	int rc;
 
 	if (refused != NULL)
-		return fail(r, "%s: %s", name, refused);
+		return fail_reading(r, "%s: %s", name, refused);
 	if (suggest != NULL)
-		return fail(r, "%s: unknown key in [%s]; did you mean %s?",
-			    name, section, suggest);
+		return fail_reading(r,
+				    "%s: unknown key in [%s]; did you mean %s?",
+				    name, section, suggest);
 	if (elsewhere(&there, name)) {
-		rc = fail(r, "%s: unknown key in [%s]; it is one of %.*s", name,
-			  section, (int)buf_len(&there), buf_data(&there));
+		rc = fail_reading(
+		    r, "%s: unknown key in [%s]; it is one of %.*s", name,
+		    section, (int)buf_len(&there), buf_data(&there));
 		buf_fini(&there);
 		return rc;
 	}
-	return fail(r,
-		    "%s: unknown key in [%s]; paddockd --print-config "
-		    "lists them all",
-		    name, section);
+	return fail_reading(r,
+			    "%s: unknown key in [%s]; paddockd --print-config "
+			    "lists them all",
+			    name, section);
 }
 
 /*
@@ -307,22 +315,23 @@ static int check_line(struct reading *r, const struct config_key *k,
 	if (more && config_key_is_list(k))
 		return 0;
 	if (more)
-		return fail(r,
-			    "the line begins with a space, so it would go on "
-			    "with %s, which is no list",
-			    k->name);
+		return fail_reading(
+		    r,
+		    "the line begins with a space, so it would go on "
+		    "with %s, which is no list",
+		    k->name);
 	if (!twice(r, slot, k))
 		return 0;
-	return fail(r, "%s: the key came before in this file and section%s",
-		    k->name,
-		    config_key_is_list(k)
-			? "; name all in one line, with spaces between them"
-			: "");
+	return fail_reading(
+	    r, "%s: the key came before in this file and section%s", k->name,
+	    config_key_is_list(k)
+		? "; name all in one line, with spaces between them"
+		: "");
 }
 
-static int take(struct reading *r, const char *name, const char *value)
+static int take_key(struct reading *r, const char *name, const char *value)
 {
-	const struct config_section *kind = kind_of(r->section);
+	const struct config_section *kind = section_kind(r->section);
 	const struct config_key *k;
 	const char *suggest, *who;
 	char reason[512];
@@ -331,8 +340,9 @@ static int take(struct reading *r, const char *name, const char *value)
 	bool more = r->indented && r->continues;
 
 	if (*r->section == '\0')
-		return fail(r, "a key before the first section; begin with "
-			       "[server]");
+		return fail_reading(
+		    r, "a key before the first section; begin with "
+		       "[server]");
 	if (kind != NULL) {
 		who = name_in(kind, r->section, &n);
 		i = config_section_index(r->c, kind, who, n);
@@ -349,7 +359,7 @@ static int take(struct reading *r, const char *name, const char *value)
 	r->continues = true;
 	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_PLACES;
 	if (config_key_set(k, base, value, more, reason, sizeof(reason)) < 0)
-		return fail(r, "%s", reason);
+		return fail_reading(r, "%s", reason);
 	return 0;
 }
 
@@ -360,7 +370,7 @@ static int on_key(void *arg, const char *section, const char *name,
 	struct reading *r = arg;
 
 	(void)section;
-	return r->failed || take(r, name, value) < 0 ? 0 : 1;
+	return r->failed || take_key(r, name, value) < 0 ? 0 : 1;
 }
 
 static int read_text(struct config *c, const char *name, const char *text,
@@ -447,7 +457,7 @@ static int is_conf(const struct dirent *e)
 	return e->d_name[0] != '.' && dot != NULL && strcmp(dot, ".conf") == 0;
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int compare_entries(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -456,7 +466,7 @@ static int read_dir(struct config *c, const char *dir, char *errmsg,
 		    size_t size)
 {
 	struct dirent **list;
-	int rc = 0, n = scandir(dir, &list, is_conf, by_name);
+	int rc = 0, n = scandir(dir, &list, is_conf, compare_entries);
 
 	if (n < 0 && errno != ENOENT)
 		return not_read(dir, errno, errmsg, size);

@@ -44,7 +44,8 @@ static const struct unit byte_units[] = {{"", 1},
 					 {NULL, 0}};
 
 /* Read digits and then one of UNITS. */
-static bool number(int64_t *out, const char *s, const struct unit *units)
+static bool parse_with_unit(int64_t *out, const char *s,
+			    const struct unit *units)
 {
 	int64_t v = 0;
 
@@ -74,7 +75,7 @@ static bool set_bool(const struct config_key *k, void *field, const char *value)
 }
 
 /* Put TEXT, which is taken, in place of the old text. */
-static void replace(void *field, char *text)
+static void replace_text(void *field, char *text)
 {
 	char **p = field;
 
@@ -102,7 +103,7 @@ static bool is_listen(const char *value)
 	int64_t port;
 
 	if (n == 0 || n >= sizeof(addr) ||
-	    !number(&port, colon + 1, no_units) || port > UINT16_MAX)
+	    !parse_with_unit(&port, colon + 1, no_units) || port > UINT16_MAX)
 		return false;
 	memcpy(addr, value, n);
 	addr[n] = '\0';
@@ -119,7 +120,7 @@ static bool set_choice(const struct config_key *k, void *field,
 {
 	for (const char *const *c = k->choices; *c != NULL; c++)
 		if (strcmp(value, *c) == 0) {
-			replace(field, xstrdup(value));
+			replace_text(field, xstrdup(value));
 			return true;
 		}
 	return false;
@@ -137,7 +138,7 @@ static bool set_digest(const struct config_key *k, void *field,
 	hex = xstrdup(value);
 	for (size_t i = 0; i < DIGEST_HEX; i++)
 		hex[i] = (char)tolower((unsigned char)hex[i]);
-	replace(field, hex);
+	replace_text(field, hex);
 	return true;
 }
 
@@ -214,8 +215,9 @@ static bool add_words(void *field, const char *value,
 	while ((word = words_next(&value, &n)) != NULL) {
 		if (!good(word, n))
 			return false;
-		replace(p, *p == NULL ? xstrndup(word, n)
-				      : xasprintf("%s %.*s", *p, (int)n, word));
+		replace_text(p, *p == NULL
+				    ? xstrndup(word, n)
+				    : xasprintf("%s %.*s", *p, (int)n, word));
 	}
 	return true;
 }
@@ -375,15 +377,16 @@ static bool set_number(const struct config_key *k, int64_t *field,
 	bool none =
 	    k->type == CONFIG_BYTES_OR_NONE && strcmp(value, "none") == 0;
 
-	if (!none && (!number(&v, value, types[k->type].units) || v < k->min ||
-		      v > k->max || (v > 0 && v < k->above_0)))
+	if (!none && (!parse_with_unit(&v, value, types[k->type].units) ||
+		      v < k->min || v > k->max || (v > 0 && v < k->above_0)))
 		return false;
 	*field = v;
 	return true;
 }
 
 /* Set the field from VALUE; a list grows. */
-static bool set(const struct config_key *k, void *field, const char *value)
+static bool set_field(const struct config_key *k, void *field,
+		      const char *value)
 {
 	if (types[k->type].units != NULL)
 		return set_number(k, field, value);
@@ -393,7 +396,7 @@ static bool set(const struct config_key *k, void *field, const char *value)
 		return add_words(field, value, types[k->type].word);
 	if (types[k->type].text != NULL && !types[k->type].text(value))
 		return false;
-	replace(field, xstrdup(value));
+	replace_text(field, xstrdup(value));
 	return true;
 }
 
@@ -434,7 +437,7 @@ static void empty(const struct config_key *k, void *base)
 	if (k->type == CONFIG_DIRS)
 		config_clear_templates(base);
 	else if (config_key_is_text(k))
-		replace((char *)base + k->offset, NULL);
+		replace_text((char *)base + k->offset, NULL);
 }
 
 void config_key_default(const struct config_key *k, void *base)
@@ -447,7 +450,7 @@ void config_key_default(const struct config_key *k, void *base)
 	else if (k->type < CONFIG_BOOL)
 		memcpy(field, &k->def, sizeof(k->def));
 	else if (config_key_is_text(k))
-		replace(field, k->def_text ? xstrdup(k->def_text) : NULL);
+		replace_text(field, k->def_text ? xstrdup(k->def_text) : NULL);
 }
 
 int config_key_set(const struct config_key *k, void *base, const char *value,
@@ -462,7 +465,7 @@ int config_key_set(const struct config_key *k, void *base, const char *value,
 	}
 	if (config_key_is_list(k) && !more)
 		empty(k, base);
-	if (*value != '\0' && set(k, (char *)base + k->offset, value))
+	if (*value != '\0' && set_field(k, (char *)base + k->offset, value))
 		return 0;
 	config_key_expected(k, expected, sizeof(expected));
 	/* the value may be a token, or have a password in it */

@@ -259,7 +259,7 @@ void audit_uploaded(const struct requestor *requestor, const char *id,
 }
 
 /* Returns TEXT, a client's, or NULL when TEXT is too long for a name. */
-static const char *claim(const char *text)
+static const char *claimed_name(const char *text)
 {
 	return text != NULL && strlen(text) <= CLAIM_MAX ? text : NULL;
 }
@@ -269,5 +269,5 @@ void audit_refused(const struct requestor *requestor, const char *tool,
 {
 	if (may_write("refused", requestor))
 		audit("refused", requestor, "tool?s id?s errorCode?s",
-		      claim(tool), claim(id), code);
+		      claimed_name(tool), claimed_name(id), code);
 }

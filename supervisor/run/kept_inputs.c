@@ -78,7 +78,7 @@ struct json_object *kept_inputs_open(struct json_object *tree,
 	return open;
 }
 
-static char *text_of(struct json_object *v)
+static char *inputs_text(struct json_object *v)
 {
 	char *text = xstrdup(json_text(v, NULL));
 
@@ -91,7 +91,7 @@ static void keep_open(struct run *r, struct json_object *tree)
 	struct json_object *lack = json_object_new_array();
 
 	r->kept.text =
-	    text_of(kept_inputs_open(tree, r->template->inputs_json, lack));
+	    inputs_text(kept_inputs_open(tree, r->template->inputs_json, lack));
 	r->kept.lack = json_object_array_length(lack) > 0
 			   ? xstrdup(json_text(lack, NULL))
 			   : NULL;
@@ -105,8 +105,9 @@ static void keep_none(struct run *r, int64_t allowed, const char *section)
 			      section != NULL ? section : "",
 			      section != NULL ? "\"" : "");
 
-	r->kept.lack = text_of(json_pack("bytes:i allowed:i whoCanRaise:s",
-					 (int64_t)r->inputs_len, allowed, who));
+	r->kept.lack =
+	    inputs_text(json_pack("bytes:i allowed:i whoCanRaise:s",
+				  (int64_t)r->inputs_len, allowed, who));
 	free(who);
 }
 

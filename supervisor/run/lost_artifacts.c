@@ -40,7 +40,8 @@ static void item_fini(struct item *i)
 }
 
 /* Count N as told or as lost; a link or FIFO is neither. */
-static void count(struct lost_artifacts *m, bool told, bool no_file, uint64_t n)
+static void count_lost(struct lost_artifacts *m, bool told, bool no_file,
+		       uint64_t n)
 {
 	if (no_file)
 		return;
@@ -58,7 +59,7 @@ void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
 
 	if (m == NULL)
 		m = r->lost_artifacts = xcalloc(1, sizeof(*m));
-	count(m, one->told, one->no_file, one->count);
+	count_lost(m, one->told, one->no_file, one->count);
 	if (m->n == LOST_ARTIFACTS_MAX) {
 		m->item[m->n - 1].count += one->count;
 		return;

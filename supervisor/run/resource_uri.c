@@ -14,7 +14,8 @@
  * Read the id with PREFIX at *TEXT, up to a "/", a "?" or the end, and move
  * *TEXT there.
  */
-static bool take_id(char out[ID_SIZE], const char *prefix, const char **text)
+static bool take_uri_id(char out[ID_SIZE], const char *prefix,
+			const char **text)
 {
 	size_t n = strcspn(*text, "/?");
 
@@ -83,7 +84,7 @@ static enum resource_uri_kind take_kind(struct resource_uri *u,
 	if (take_word("/result", text))
 		return RESOURCE_URI_IS_RESULT;
 	if (take_word("/artifacts/", text) &&
-	    take_id(u->artifact_id, "art", text))
+	    take_uri_id(u->artifact_id, "art", text))
 		return RESOURCE_URI_IS_ARTIFACT;
 	return RESOURCE_URI_NONE;
 }
@@ -97,7 +98,7 @@ struct resource_uri resource_uri_parse(const char *text)
 		return u;
 	}
 	if (!take_word(RESOURCE_URI_RUNS, &text) ||
-	    !take_id(u.run_id, "run", &text))
+	    !take_uri_id(u.run_id, "run", &text))
 		return u;
 	u.kind = take_kind(&u, &text);
 	if (!take_piece(&u.piece, &text))

@@ -39,7 +39,7 @@ static int add_lines(struct buf *log, struct str text)
 	return rc == 0 ? buf_add(log, "\n", 1) : rc;
 }
 
-static size_t count_lines(struct str text)
+static size_t count_text_lines(struct str text)
 {
 	size_t n = 0;
 
@@ -100,7 +100,7 @@ int run_log_add(struct run *r, const char *level, struct str text)
 	clock_iso(ts, clock_wall_ms());
 	if (r->log.full)
 		return keep_end(r, ts, level, text);
-	if (buf_len(r->log.text) + text.n + 2 * count_lines(text) +
+	if (buf_len(r->log.text) + text.n + 2 * count_text_lines(text) +
 		LOG_LINE_HEAD <=
 	    max) {
 		rc = buf_printf(r->log.text, "%s %s ", ts, level);

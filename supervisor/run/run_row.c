@@ -103,7 +103,7 @@ static struct store_run row_of(const struct run *r)
  * Returns the options for another instance to start R, as text; the caller's.
  * By them store_recover() sees whether a running R may be resumed.
  */
-static char *options_of(const struct run *r)
+static char *run_options(const struct run *r)
 {
 	char *text;
 	struct json_object *o =
@@ -150,10 +150,10 @@ uint32_t run_row_rounds_used(const struct store_run *row)
 	return n > 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static void put(struct store *s, struct run *r, struct store_run row,
-		enum store_urgency urgency, store_done done, void *arg)
+static void put_run_row(struct store *s, struct run *r, struct store_run row,
+			enum store_urgency urgency, store_done done, void *arg)
 {
-	char *options = is_to_start(r) ? options_of(r) : rounds_of(r);
+	char *options = is_to_start(r) ? run_options(r) : rounds_of(r);
 	char *note = task_json_note(r);
 	int64_t bytes;
 
@@ -175,7 +175,7 @@ static void put(struct store *s, struct run *r, struct store_run row,
 void run_row_put(struct store *s, struct run *r, enum store_urgency urgency,
 		 store_done done, void *arg)
 {
-	put(s, r, row_of(r), urgency, done, arg);
+	put_run_row(s, r, row_of(r), urgency, done, arg);
 }
 
 void run_row_put_again(struct store *s, struct run *r, store_done done,
@@ -184,7 +184,7 @@ void run_row_put_again(struct store *s, struct run *r, store_done done,
 	struct store_run row = row_of(r);
 
 	row.unsure = !run_is_durable(r);
-	put(s, r, row, STORE_RETRY, done, arg);
+	put_run_row(s, r, row, STORE_RETRY, done, arg);
 }
 
 void run_row_correct(struct store *s, struct run *r, store_done done, void *arg)
@@ -192,7 +192,7 @@ void run_row_correct(struct store *s, struct run *r, store_done done, void *arg)
 	struct store_run row = row_of(r);
 
 	row.corrects = true;
-	put(s, r, row, STORE_SYNC, done, arg);
+	put_run_row(s, r, row, STORE_SYNC, done, arg);
 }
 
 /* ---- and back ---- */

@@ -50,8 +50,8 @@ static void set_state(struct run_steps *s, struct step *step,
  * Add the COUNT steps of M: a single step is called NAME, several steps are
  * NAME[1], NAME[2] and so on.
  */
-static int declare(struct run_steps *s, const struct msg_step *m,
-		   const char **errmsg)
+static int declare_steps(struct run_steps *s, const struct msg_step *m,
+			 const char **errmsg)
 {
 	size_t n = (size_t)m->count;
 
@@ -83,7 +83,7 @@ int run_steps_apply(struct run_steps *s, const struct msg_step *m,
 	struct step *step;
 
 	if (m->state == MSG_STEP_PENDING)
-		return declare(s, m, errmsg);
+		return declare_steps(s, m, errmsg);
 	if (m->index >= s->n) {
 		*errmsg = "a step changed that was never declared";
 		return -EPROTO;

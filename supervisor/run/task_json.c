@@ -235,7 +235,7 @@ static struct json_object *packed(const struct task_fields *f, const char *spec)
 			 f->message, created, updated, f->ttl_ms, poll_ms(f));
 }
 
-static struct json_object *view(const struct task_fields *f)
+static struct json_object *task_view(const struct task_fields *f)
 {
 	return packed(f, BEGINNING "ttl:i pollInterval:i");
 }
@@ -271,7 +271,7 @@ struct json_object *task_json_make(const struct run *r)
 	struct json_object *v;
 
 	f.message = text;
-	v = view(&f);
+	v = task_view(&f);
 	free(text);
 	return v;
 }
@@ -291,7 +291,7 @@ struct json_object *task_json_row(const struct store_run *row)
 {
 	struct task_fields f = row_fields(row);
 
-	return view(&f);
+	return task_view(&f);
 }
 
 struct json_object *task_json_created(const struct run *r, const char *note)
@@ -306,7 +306,7 @@ struct json_object *task_json_created(const struct run *r, const char *note)
 	f.status = TASK_WORKING;
 	if (f.queued)
 		f.message = queued;
-	result = json_pack("task:o _meta:o", view(&f),
+	result = json_pack("task:o _meta:o", task_view(&f),
 			   json_pack(META "model-immediate-response:s", text));
 	free(text);
 	return result;

@@ -43,8 +43,8 @@ static void client_request_free(struct client_request *a)
 	free(a);
 }
 
-static void finish(struct client_request *a, enum client_request_end end,
-		   struct rpc_msg *m)
+static void finish_question(struct client_request *a,
+			    enum client_request_end end, struct rpc_msg *m)
 {
 	client_request_done done = a->done;
 	void *arg = a->arg;
@@ -68,13 +68,13 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	tell_cancelled(a, "no answer came in time");
-	finish(a, CLIENT_REQUEST_EXPIRED, NULL);
+	finish_question(a, CLIENT_REQUEST_EXPIRED, NULL);
 }
 
 static void on_gone(struct session_observer *o)
 {
-	finish(CONTAINER(o, struct client_request, observer),
-	       CLIENT_REQUEST_GONE, NULL);
+	finish_question(CONTAINER(o, struct client_request, observer),
+			CLIENT_REQUEST_GONE, NULL);
 }
 
 static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
@@ -137,8 +137,8 @@ bool client_request_response(struct session *s, struct rpc_msg *m)
 		return false;
 	}
 	if (json_object_is_type(m->result, json_type_object))
-		finish(a, CLIENT_REQUEST_RESULT, m);
+		finish_question(a, CLIENT_REQUEST_RESULT, m);
 	else
-		finish(a, CLIENT_REQUEST_REFUSED, m);
+		finish_question(a, CLIENT_REQUEST_REFUSED, m);
 	return true;
 }

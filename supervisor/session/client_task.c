@@ -51,8 +51,8 @@ static void task_free(struct client_task *t)
 	free(t);
 }
 
-static void finish(struct client_task *t, enum client_task_end end,
-		   struct rpc_msg *m, const char *errmsg)
+static void finish_client_task(struct client_task *t, enum client_task_end end,
+			       struct rpc_msg *m, const char *errmsg)
 {
 	client_task_done done = t->done;
 	void *arg = t->arg;
@@ -61,10 +61,10 @@ static void finish(struct client_task *t, enum client_task_end end,
 	done(arg, end, m, errmsg);
 }
 
-static void fail(struct client_task *t, const char *fmt, ...)
+static void fail_client_task(struct client_task *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void fail(struct client_task *t, const char *fmt, ...)
+static void fail_client_task(struct client_task *t, const char *fmt, ...)
 {
 	char errmsg[256];
 	va_list ap;
@@ -73,17 +73,17 @@ static void fail(struct client_task *t, const char *fmt, ...)
 	vsnprintf(errmsg, sizeof(errmsg), fmt, ap);
 	va_end(ap);
 	utf8_mend(errmsg);
-	finish(t, CLIENT_TASK_FAILED, NULL, errmsg);
+	finish_client_task(t, CLIENT_TASK_FAILED, NULL, errmsg);
 }
 
 /* Fail T, whose TASK has ended as HOW without a result. */
-static void ended(struct client_task *t, struct json_object *task,
-		  const char *how)
+static void on_task_ended(struct client_task *t, struct json_object *task,
+			  const char *how)
 {
 	const char *note = json_member_str(task, "statusMessage");
 
-	fail(t, "the client's task %s%s%s", how, note != NULL ? ": " : "",
-	     note != NULL ? note : "");
+	fail_client_task(t, "the client's task %s%s%s", how,
+			 note != NULL ? ": " : "", note != NULL ? note : "");
 }
 
 static struct client_request *
@@ -103,11 +103,11 @@ static void no_result(struct client_task *t, enum client_request_end end,
 		      struct rpc_msg *m)
 {
 	if (end == CLIENT_REQUEST_REFUSED)
-		finish(t, CLIENT_TASK_REFUSED, m, NULL);
+		finish_client_task(t, CLIENT_TASK_REFUSED, m, NULL);
 	else if (end == CLIENT_REQUEST_GONE)
-		finish(t, CLIENT_TASK_GONE, NULL, NULL);
+		finish_client_task(t, CLIENT_TASK_GONE, NULL, NULL);
 	else
-		fail(t, "the client did not answer");
+		fail_client_task(t, "the client did not answer");
 }
 
 /* ---- the client's task ---- */
@@ -124,7 +124,7 @@ static void on_fetched(void *arg, enum client_request_end end,
 
 	t->asked = NULL;
 	if (end == CLIENT_REQUEST_RESULT)
-		finish(t, CLIENT_TASK_RESULT, m, NULL);
+		finish_client_task(t, CLIENT_TASK_RESULT, m, NULL);
 	else
 		no_result(t, end, m);
 }
@@ -157,22 +157,25 @@ static void on_status(struct client_task *t, struct json_object *task)
 	const char *status = json_member_str(task, "status");
 
 	if (id == NULL || status == NULL)
-		fail(t, "the client's task has no taskId or no status");
+		fail_client_task(
+		    t, "the client's task has no taskId or no status");
 	else if (strcmp(id, t->id) != 0)
-		fail(t, "the client answered for another task than was asked");
+		fail_client_task(
+		    t, "the client answered for another task than was asked");
 	else if (strcmp(status, "completed") == 0)
 		fetch(t);
 	else if (strcmp(status, "failed") == 0)
-		ended(t, task, "failed");
+		on_task_ended(t, task, "failed");
 	else if (strcmp(status, "cancelled") == 0)
-		ended(t, task, "was cancelled");
+		on_task_ended(t, task, "was cancelled");
 	else if (strcmp(status, "working") != 0 &&
 		 strcmp(status, "input_required") != 0)
-		fail(t,
-		     "the status of the client's task is not working, "
-		     "input_required, completed, failed or cancelled, but "
-		     "\"%s\"",
-		     status);
+		fail_client_task(
+		    t,
+		    "the status of the client's task is not working, "
+		    "input_required, completed, failed or cancelled, but "
+		    "\"%s\"",
+		    status);
 	else {
 		note_poll(t, task);
 		wait_for_next(t);
@@ -207,8 +210,9 @@ static void on_created(struct client_task *t, struct json_object *task)
 	const char *id = json_member_str(task, "taskId");
 
 	if (id == NULL || strlen(id) > ID_BYTES_MAX) {
-		fail(t, "the client's task has no taskId, or one over 1024 "
-			"bytes");
+		fail_client_task(
+		    t, "the client's task has no taskId, or one over 1024 "
+		       "bytes");
 		return;
 	}
 	t->id = xstrdup(id);
@@ -231,7 +235,7 @@ static void on_answered(void *arg, enum client_request_end end,
 	if (json_object_is_type(task, json_type_object))
 		on_created(t, task);
 	else /* the client made no task */
-		finish(t, CLIENT_TASK_RESULT, m, NULL);
+		finish_client_task(t, CLIENT_TASK_RESULT, m, NULL);
 }
 
 /* Does S's client take METHOD as a task? Each such METHOD has a capability. */
@@ -251,7 +255,7 @@ static void on_gone(struct session_observer *o)
 
 	if (t->asked != NULL)
 		client_request_drop(t->asked, NULL);
-	finish(t, CLIENT_TASK_GONE, NULL, NULL);
+	finish_client_task(t, CLIENT_TASK_GONE, NULL, NULL);
 }
 
 static const struct session_observer_ops observer_ops = {.on_gone = on_gone};

@@ -90,8 +90,8 @@ static bool is_welcome(struct request *req)
  * Find the method NAME of REV. The table may have a name twice, for different
  * revisions.
  */
-static const struct method *find(const struct context *ctx, const char *name,
-				 enum mcp_revision rev)
+static const struct method *find_method(const struct context *ctx,
+					const char *name, enum mcp_revision rev)
 {
 	for (const struct method *m = ctx->methods->all; m->name != NULL; m++)
 		if (strcmp(m->name, name) == 0 && mcp_has(rev, m->needs))
@@ -102,7 +102,7 @@ static const struct method *find(const struct context *ctx, const char *name,
 bool method_is_slow(const struct context *ctx, const char *name,
 		    enum mcp_revision rev)
 {
-	const struct method *m = find(ctx, name, rev);
+	const struct method *m = find_method(ctx, name, rev);
 
 	return m != NULL && m->slow;
 }
@@ -129,10 +129,10 @@ static void answer_no_method(struct request *req)
 			      req->msg.method);
 }
 
-static void serve(struct request *req)
+static void serve_request(struct request *req)
 {
 	const struct method *m =
-	    find(req->ctx, req->msg.method, req->terms->revision);
+	    find_method(req->ctx, req->msg.method, req->terms->revision);
 	bool greeted = req->session->greeted || req->terms == &req->own_terms;
 
 	if (m == NULL)
@@ -209,7 +209,7 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 			      REQUESTOR_REQUESTS_MAX);
 	} else {
 		request_begin(req);
-		serve(req);
+		serve_request(req);
 	}
 }
 

@@ -17,8 +17,8 @@
 #define CURSOR_MAX BASE64_LEN((size_t)PAGINATION_WHERE_MAX) /* bytes */
 
 /* Decode GIVEN into WHERE. False: GIVEN has not the form of a cursor. */
-static bool decode(struct json_object *given,
-		   char where[PAGINATION_WHERE_MAX + 1])
+static bool decode_cursor(struct json_object *given,
+			  char where[PAGINATION_WHERE_MAX + 1])
 {
 	const char *text = json_object_get_string(given);
 	size_t len = 0;
@@ -37,7 +37,7 @@ bool pagination_read_cursor(struct request *req,
 	struct json_object *given = json_member(req->msg.params, "cursor");
 
 	where[0] = '\0';
-	if (given == NULL || decode(given, where))
+	if (given == NULL || decode_cursor(given, where))
 		return true;
 	pagination_refuse_cursor(req);
 	return false;

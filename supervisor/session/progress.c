@@ -13,7 +13,7 @@
 
 #define EVERY_MS 20
 
-static void tell(struct progress *p, struct run *r)
+static void notify_progress(struct progress *p, struct run *r)
 {
 	bool told = r->progress.told;
 	uint64_t done = told ? r->progress.done : run_steps_done(&r->steps);
@@ -40,7 +40,7 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 	struct progress *p = arg;
 
 	(void)fd, (void)what;
-	tell(p, p->run);
+	notify_progress(p, p->run);
 }
 
 /* Send progress, at most every EVERY_MS; the latest is sent after the wait. */
@@ -52,7 +52,7 @@ void progress_news(struct progress *p, struct run *r)
 		return;
 	p->run = r;
 	if (!p->told || wait <= 0) {
-		tell(p, r);
+		notify_progress(p, r);
 		return;
 	}
 	if (p->later == NULL)
@@ -67,7 +67,7 @@ void progress_stop(struct progress *p, bool now)
 		return;
 	evtimer_del(p->later);
 	if (now)
-		tell(p, p->run);
+		notify_progress(p, p->run);
 }
 
 void progress_fini(struct progress *p)

@@ -382,8 +382,8 @@ static void on_recorded(struct request *req, struct run *r,
 }
 
 /* Tell the client of REQ of the run meanwhile, if REQ is not one of too many. */
-static void pass_on(struct request *req, struct run *r,
-		    const struct run_notice *n)
+static void pass_notice(struct request *req, struct run *r,
+			const struct run_notice *n)
 {
 	if (!req->told)
 		return;
@@ -399,7 +399,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	struct request *req = CONTAINER(w, struct request, watch);
 
 	if (n->kind == NOTICE_LOG || n->kind == NOTICE_PROGRESS)
-		pass_on(req, r, n);
+		pass_notice(req, r, n);
 	else if (n->kind == NOTICE_RECORDED)
 		on_recorded(req, r, n->unrecorded);
 	else if (req->ops->run_changed != NULL)

@@ -2,7 +2,7 @@
 /*
  * response.c - makes large answers on the threads of thread_pool.c. request.c,
  * tasks.c, resources.c and the contract's tools call it. The request is held
- * meanwhile, so drop() frees it if the client goes. With too many jobs of the
+ * meanwhile, so drop_response() frees it if the client goes. With too many jobs of the
  * requestor the request is refused.
  */
 #include "supervisor/session/response.h"
@@ -81,8 +81,8 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 }
 
 /* Send TEXT as a notification, unless too long for a message. */
-static void tell(struct request *req, struct buf *text,
-		 const struct response *m)
+static void send_response(struct request *req, struct buf *text,
+			  const struct response *m)
 {
 	struct session *s = req->session;
 
@@ -93,11 +93,11 @@ static void tell(struct request *req, struct buf *text,
 	m->told(req, m->arg, true);
 }
 
-static void leave(struct request *req, struct buf *answer,
-		  const struct response *m)
+static void leave_response(struct request *req, struct buf *answer,
+			   const struct response *m)
 {
 	if (m->method != NULL)
-		tell(req, answer, m);
+		send_response(req, answer, m);
 	else if (m->fault[0] != '\0')
 		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
 	else
@@ -106,7 +106,7 @@ static void leave(struct request *req, struct buf *answer,
 
 /* ---- on a thread ---- */
 
-static void work(struct thread_pool_job *j, void *arg)
+static void make_response(struct thread_pool_job *j, void *arg)
 {
 	struct made *d = arg;
 
@@ -123,10 +123,10 @@ static void on_made(void *arg, const struct thread_pool_result *end)
 	(void)end;
 	d->told = true;
 	if (request_unref(d->request))
-		leave(d->request, &d->answer, &d->m);
+		leave_response(d->request, &d->answer, &d->m);
 }
 
-static void drop(void *arg)
+static void drop_response(void *arg)
 {
 	struct made *d = arg;
 
@@ -145,11 +145,11 @@ static void drop(void *arg)
 
 static const struct thread_pool_kind kind = {.name = "answer",
 					     .cpu_ms = CPU_MS,
-					     .work = work,
+					     .work = make_response,
 					     .done = on_made,
-					     .drop = drop};
+					     .drop = drop_response};
 
-static char *copy(const char *text, size_t len)
+static char *copy_text(const char *text, size_t len)
 {
 	char *to = xcalloc(len + 1, 1);
 
@@ -166,7 +166,7 @@ static void make_later(struct request *req, const struct response *m)
 	d->held = ANSWER_COPIES * m->len;
 	memory_add(&d->who->memory, d->held);
 	d->m = *m;
-	d->m.text = m->taken ? m->text : copy(m->text, m->len);
+	d->m.text = m->taken ? m->text : copy_text(m->text, m->len);
 	d->m.answer.id = xstrdup_opt(m->answer.id);
 	d->m.answer.node = xstrdup_opt(m->answer.node);
 	d->m.uri = xstrdup_opt(m->uri);
@@ -175,7 +175,7 @@ static void make_later(struct request *req, const struct response *m)
 	if (thread_pool_submit(req->ctx->thread_pool, req->requestor, &kind,
 			       d) != NULL)
 		return;
-	drop(d);
+	drop_response(d);
 	if (m->method != NULL)
 		m->told(req, m->arg, false);
 	else
@@ -200,7 +200,7 @@ void response_send(struct request *req, const struct response *m)
 	json_object_put(now.head);
 	if (m->taken)
 		free((char *)m->text);
-	leave(req, &answer, &now);
+	leave_response(req, &answer, &now);
 }
 
 /* ---- a tree ---- */

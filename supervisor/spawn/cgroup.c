@@ -177,7 +177,7 @@ static int remove_dead(const char *path)
 	return 0;
 }
 
-static void sweep(const char *dir)
+static void sweep_groups(const char *dir)
 {
 	each_group(dir, is_servers, remove_dead);
 }
@@ -188,7 +188,7 @@ static void sweep(const char *dir)
  * Give NAME in T's base (NULL: the base) TIMES the default share of CPU time; T without
  * the CPU controller: do nothing. Version 1 limits shares to 2^18, version 2 to 10,000.
  */
-static void weigh(enum cgroup_tree t, const char *name, uint64_t times)
+static void set_weight(enum cgroup_tree t, const char *name, uint64_t times)
 {
 	const char *base = cgroups.base[t];
 
@@ -242,7 +242,7 @@ static int make_leaves(enum cgroup_tree t)
 	for (int i = 0; rc >= 0 && i < CGROUP_LEAVES; i++) {
 		rc = cgroups.procs[i][t] =
 		    cgroup_make(cgroups.base[t], leaf_name(i));
-		weigh(t, leaf_name(i), LEAF_SHARES);
+		set_weight(t, leaf_name(i), LEAF_SHARES);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -252,7 +252,7 @@ static int make_tree(const struct cgroup_home *home, const char *name,
 {
 	int rc;
 
-	sweep(home->own[t]);
+	sweep_groups(home->own[t]);
 	rc = make_base(home->own[t], name, t);
 	return rc == 0 ? make_leaves(t) : rc;
 }
@@ -278,8 +278,8 @@ static int make_v1(const struct cgroup_home *home, const char *name)
 	make_if_possible(home, name, CGROUP_UNIFIED);
 	make_if_possible(home, name, CGROUP_CPU);
 	if (cgroups.base[CGROUP_CPU] != NULL) /* as a process for each CPU */
-		weigh(CGROUP_CPU, NULL,
-		      (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
+		set_weight(CGROUP_CPU, NULL,
+			   (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	return 0;
 }
 
@@ -293,7 +293,7 @@ static bool controls(const char *dir, const char *file)
 }
 
 /* Enable the controllers for children of DIR, which must have no processes. */
-static int pass_on(const char *dir)
+static int delegate_controllers(const char *dir)
 {
 	if (controls(dir, "cgroup.subtree_control"))
 		return 0;
@@ -303,7 +303,7 @@ static int pass_on(const char *dir)
 /* Enable the CPU controller as well, in a folder of this server alone. */
 static int pass_all_on(const char *dir)
 {
-	int rc = pass_on(dir);
+	int rc = delegate_controllers(dir);
 
 	if (rc == 0)
 		(void)cgroup_put(dir, NULL, "cgroup.subtree_control", "+cpu");
@@ -336,7 +336,7 @@ static int use_own(const char *own)
 	if (rc < 0)
 		return rc;
 	cgroups.base[CGROUP_UNIFIED] = xstrdup(own);
-	weigh(CGROUP_UNIFIED, SELF, SELF_SHARES);
+	set_weight(CGROUP_UNIFIED, SELF, SELF_SHARES);
 	return make_leaves(CGROUP_UNIFIED);
 }
 
@@ -345,8 +345,8 @@ static int use_top(const char *top, const char *name)
 {
 	int rc;
 
-	sweep(top);
-	rc = pass_on(top);
+	sweep_groups(top);
+	rc = delegate_controllers(top);
 	if (rc == 0)
 		rc = make_base(top, name, CGROUP_UNIFIED);
 	if (rc == 0)

@@ -84,7 +84,7 @@ static void unescape(char *s)
 }
 
 /* Join TOP and the part of PATH below ROOT; NULL: PATH is not below ROOT. */
-static char *below(const char *top, const char *root, const char *path)
+static char *group_below(const char *top, const char *root, const char *path)
 {
 	size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
 
@@ -134,7 +134,7 @@ static void find_tree(const char *self, const char *mountinfo,
 
 		if (!is_mount(line, tree, &root, &where))
 			continue;
-		home->own[tree] = below(where, root, path);
+		home->own[tree] = group_below(where, root, path);
 		if (home->own[tree] != NULL)
 			home->top[tree] = xstrdup(where);
 	}

@@ -45,7 +45,7 @@ int cgroup_make_run(uint32_t slot, enum cgroup_tree tree)
 	return fd;
 }
 
-static void forget(struct slot *s)
+static void forget_slot(struct slot *s)
 {
 	for (int t = 0; t < CGROUP_TREES; t++)
 		if (s->procs[t] > 0)
@@ -69,7 +69,7 @@ static int make_slot(uint32_t slot)
 		if (fd == -ENOTCONN)
 			fd = cgroup_make_run(slot, (enum cgroup_tree)t);
 		if (fd < 0) {
-			forget(s);
+			forget_slot(s);
 			return fd;
 		}
 		s->procs[t] = fd;
@@ -137,7 +137,7 @@ static bool reset_peak_v2(struct slot *s)
 	return false;
 }
 
-static void reset(struct slot *s)
+static void reset_slot(struct slot *s)
 {
 	bool done = cgroups.version == CGROUP_V1
 			? cgroup_put(cgroups.base[CGROUP_MEMORY], s->name,
@@ -167,11 +167,12 @@ static void take_peak(struct slot *s, struct cgroup_use *u)
 
 /* ---- begin and end ---- */
 
-static int enter(struct slot *s, const struct cgroup_limits *limits, pid_t pid)
+static int enter_group(struct slot *s, const struct cgroup_limits *limits,
+		       pid_t pid)
 {
 	int rc = cgroup_bound(s->name, limits);
 
-	reset(s);
+	reset_slot(s);
 	for (int t = 0; t < CGROUP_TREES && rc == 0; t++)
 		if (cgroups.base[t] != NULL)
 			rc = cgroup_move(s->procs[t], pid);
@@ -188,13 +189,13 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 	if (cgroups.version == CGROUP_NONE)
 		return -ENOTSUP;
 	if (s->made) {
-		rc = enter(s, limits, pid);
+		rc = enter_group(s, limits, pid);
 		if (rc != -ENOENT && rc != -ENODEV)
 			return rc;
-		forget(s);
+		forget_slot(s);
 	}
 	rc = make_slot(slot);
-	return rc < 0 ? rc : enter(s, limits, pid);
+	return rc < 0 ? rc : enter_group(s, limits, pid);
 }
 
 int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits)
@@ -203,7 +204,7 @@ int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits)
 	int rc = s->made ? cgroup_bound(s->name, limits) : -ENOTSUP;
 
 	if (rc == 0)
-		reset(s);
+		reset_slot(s);
 	return rc;
 }
 

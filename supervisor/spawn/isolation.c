@@ -77,7 +77,8 @@ static void name_bits(uint32_t bits, char *out, size_t size)
 					      n > 0 ? " " : "", layer_names[i]);
 }
 
-static struct json_object *view(const struct isolation *iso, const char *cgroup)
+static struct json_object *isolation_view(const struct isolation *iso,
+					  const char *cgroup)
 {
 	struct json_object *v = json_object_new_object();
 	struct json_object *missing = json_object_new_array();
@@ -109,7 +110,7 @@ void isolation_set(struct isolation *iso,
 		if ((levels[l].needs & ~iso->report.layers) == 0)
 			iso->level = (enum isolation_level)l;
 	name_bits(~iso->report.layers, iso->missing, sizeof(iso->missing));
-	iso->view = view(iso, cgroup);
+	iso->view = isolation_view(iso, cgroup);
 }
 
 void isolation_fini(struct isolation *iso)

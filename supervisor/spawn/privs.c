@@ -44,7 +44,7 @@ bool privs_leave_root(void)
 
 /* ---- the serving user ---- */
 
-static void take(const struct passwd *pw)
+static void take_user(const struct passwd *pw)
 {
 	them.uid = pw->pw_uid;
 	them.gid = pw->pw_gid;
@@ -100,7 +100,7 @@ int privs_choose(const char *user, char *errmsg, size_t size)
 	if (pw != NULL && pw->pw_uid == 0)
 		return 0;
 	if (pw != NULL) {
-		take(pw);
+		take_user(pw);
 	} else if (user != NULL) {
 		snprintf(errmsg, size,
 			 "[server] user is \"%s\"; there is no such user",
@@ -157,7 +157,7 @@ static int give_at(const struct privs_way *w, const char *name)
 		   : -errno;
 }
 
-static void tell(const char *path, int rc)
+static void report_given(const char *path, int rc)
 {
 	if (rc != 0 && rc != -ENOENT)
 		log_warn("server", "path=\"%s\" chown=failed err=\"%s\"", path,
@@ -176,7 +176,7 @@ void privs_give(const char *path)
 	if (rc == 0)
 		rc = give_at(&w, w.name);
 	privs_walked(&w);
-	tell(path, rc);
+	report_given(path, rc);
 }
 
 void privs_give_all(const char *dir, const char *const names[], size_t n)
@@ -189,12 +189,12 @@ void privs_give_all(const char *dir, const char *const names[], size_t n)
 		return;
 	inside = xasprintf("%s/", dir);
 	rc = privs_walk(inside, PRIVS_ROOTS_LINKS, &w);
-	tell(dir, rc);
+	report_given(dir, rc);
 	free(inside);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		char *path = xasprintf("%s/%s", dir, names[i]);
 
-		tell(path, give_at(&w, names[i]));
+		report_given(path, give_at(&w, names[i]));
 		free(path);
 	}
 	privs_walked(&w);

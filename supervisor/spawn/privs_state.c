@@ -33,7 +33,7 @@ struct walk {
 	char rest[PATH_MAX]; /* the rest of the path */
 };
 
-static int begin(struct walk *k)
+static int begin_walk(struct walk *k)
 {
 	struct privs_way *w = k->way;
 
@@ -45,7 +45,7 @@ static int begin(struct walk *k)
 }
 
 /* FD is a link: replace the walked part by the target. */
-static int follow(struct walk *k, int fd)
+static int follow_fd(struct walk *k, int fd)
 {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlinkat(fd, "", target, sizeof(target) - 1);
@@ -60,11 +60,11 @@ static int follow(struct walk *k, int fd)
 	if (snprintf(k->rest, sizeof(k->rest), "%s/%s", target, rest) >=
 	    (int)sizeof(k->rest))
 		return -ENAMETOOLONG;
-	return target[0] == '/' ? begin(k) : 0;
+	return target[0] == '/' ? begin_walk(k) : 0;
 }
 
 /* Walk into the folder NAME, or along a link. */
-static int step(struct walk *k, const char *name)
+static int step_into(struct walk *k, const char *name)
 {
 	struct privs_way *w = k->way;
 	struct stat st;
@@ -77,7 +77,7 @@ static int step(struct walk *k, const char *name)
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		rc = -errno;
 	} else if (S_ISLNK(st.st_mode)) {
-		rc = follow(k, fd);
+		rc = follow_fd(k, fd);
 	} else if (!S_ISDIR(st.st_mode)) {
 		rc = -ENOTDIR;
 	} else {
@@ -102,7 +102,7 @@ int privs_walk(const char *path, enum privs_links links, struct privs_way *w)
 	if (*path != '/' || strlen(path) >= sizeof(k.rest))
 		return -EINVAL;
 	memcpy(k.rest, path, strlen(path) + 1);
-	rc = begin(&k);
+	rc = begin_walk(&k);
 	while (rc == 0 && (slash = strchr(k.rest, '/')) != NULL) {
 		size_t n = (size_t)(slash - k.rest);
 
@@ -112,7 +112,7 @@ int privs_walk(const char *path, enum privs_links links, struct privs_way *w)
 		w->name[n] = '\0';
 		memmove(k.rest, slash + 1, strlen(slash + 1) + 1);
 		if (n > 0 && strcmp(w->name, ".") != 0)
-			rc = step(&k, w->name);
+			rc = step_into(&k, w->name);
 	}
 	if (rc == 0 && strlen(k.rest) >= sizeof(w->name))
 		rc = -ENAMETOOLONG;

@@ -143,7 +143,7 @@ static enum cgroup_leaf leaf_of(char *const argv[])
 }
 
 /* Start a child of the server (CLONE_PARENT), which reaps the child. */
-static int start(struct request *o, size_t len, int control)
+static int start_by_keeper(struct request *o, size_t len, int control)
 {
 	bool broker = o->what == START_BROWSER;
 	char *argv[ARGS_MAX + 1];
@@ -196,7 +196,7 @@ static int obey(struct request *o, size_t len, int control, int *fd)
 	switch ((enum what)o->what) {
 	case START_ZYGOTE:
 	case START_BROWSER:
-		return start(o, len, control);
+		return start_by_keeper(o, len, control);
 	case TAKE_LOG:
 		return take_log(control);
 	case OPEN_LOG:
@@ -226,7 +226,7 @@ static void own_copies(struct privsep_paths *p)
 	p->audit = xstrdup_opt(p->audit);
 }
 
-_Noreturn static void keep(int sock)
+_Noreturn static void serve_keeper(int sock)
 {
 	static struct request o;
 	sigset_t all;
@@ -271,7 +271,7 @@ int privsep_start(const struct privsep_paths *paths)
 	own_copies(&privsep.paths);
 	privsep.pid = fork();
 	if (privsep.pid == 0)
-		keep(ends[1]);
+		serve_keeper(ends[1]);
 	close(ends[1]);
 	if (privsep.pid < 0) {
 		privsep.pid = 0;
@@ -310,7 +310,7 @@ static int patience_ms(void)
 }
 
 /* Receive the answer to request NUMBER, and drop late answers to earlier requests. */
-static int hear(uint32_t number, int *fd)
+static int hear_answer(uint32_t number, int *fd)
 {
 	struct answer a;
 	ssize_t n;
@@ -344,7 +344,7 @@ static int tell_and_hear(struct request *o, size_t len, int control, int *fd)
 	if (rc < 0)
 		return rc == -EAGAIN ? -ETIMEDOUT : rc;
 	privsep.asked++;
-	return hear(o->number, fd);
+	return hear_answer(o->number, fd);
 }
 
 /* Drop late answers. Has privsep ended? */
@@ -379,7 +379,7 @@ const char *privsep_trouble(void)
 }
 
 /* Send O with LEN bytes of args. The answer, or -errno. */
-static int ask(struct request *o, size_t len, int control, int *fd)
+static int ask_keeper(struct request *o, size_t len, int control, int *fd)
 {
 	int rc;
 
@@ -404,7 +404,7 @@ static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
 		len += n;
 	}
 	o.what = what;
-	rc = ask(&o, len, control, &fd);
+	rc = ask_keeper(&o, len, control, &fd);
 	if (rc <= 0)
 		return rc < 0 ? rc : -EPROTO;
 	*pid = rc;
@@ -419,25 +419,25 @@ int privsep_exec(char *const argv[], int control, pid_t *pid)
 int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid)
 {
 	struct request o = {.what = TAKE_LOG};
-	int fd, rc = ask(&o, 0, log, &fd);
+	int fd, rc = ask_keeper(&o, 0, log, &fd);
 
 	return rc < 0 ? rc : exec_by(START_BROWSER, argv, control, pid);
 }
 
-static bool is_same(const char *a, const char *b)
+static bool is_same_path(const char *a, const char *b)
 {
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
 int privsep_open_log(const char *path)
 {
-	bool audit = is_same(path, privsep.paths.audit);
+	bool audit = is_same_path(path, privsep.paths.audit);
 	struct request o = {.what = audit ? OPEN_AUDIT : OPEN_LOG};
 	int fd = -1, rc;
 
-	if (!audit && !is_same(path, privsep.paths.log))
+	if (!audit && !is_same_path(path, privsep.paths.log))
 		return -EPERM;
-	rc = ask(&o, 0, -1, &fd);
+	rc = ask_keeper(&o, 0, -1, &fd);
 	return rc < 0 ? rc : fd;
 }
 
@@ -446,8 +446,9 @@ int privsep_unlink_socket(const char *path)
 	struct request o = {.what = UNLINK_SOCKET};
 	int fd;
 
-	return is_same(path, privsep.paths.socket) ? ask(&o, 0, -1, &fd)
-						   : -EPERM;
+	return is_same_path(path, privsep.paths.socket)
+		   ? ask_keeper(&o, 0, -1, &fd)
+		   : -EPERM;
 }
 
 int privsep_give_state(void)
@@ -455,14 +456,14 @@ int privsep_give_state(void)
 	struct request o = {.what = GIVE_STATE};
 	int fd;
 
-	return ask(&o, 0, -1, &fd);
+	return ask_keeper(&o, 0, -1, &fd);
 }
 
 int privsep_make_run(uint32_t slot, enum cgroup_tree tree)
 {
 	struct request o = {.what = MAKE_RUN, .slot = slot, .tree = tree};
 	int fd = -1;
-	int rc = ask(&o, 0, -1, &fd);
+	int rc = ask_keeper(&o, 0, -1, &fd);
 
 	return rc < 0 ? rc : fd;
 }

@@ -39,8 +39,8 @@ static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
 	return -rc;
 }
 
-static int spawn(const char *path, char *const argv[], char *const envp[],
-		 int control, int err, pid_t *pid)
+static int spawn_process(const char *path, char *const argv[],
+			 char *const envp[], int control, int err, pid_t *pid)
 {
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
@@ -78,7 +78,7 @@ int spawn_exec_zygote(const char *path, char *const argv[], int control,
 	if (rc != -ENOTCONN)
 		return rc;
 	all = uid_range_argv(argv);
-	rc = spawn(path, all, envp, control, 0, pid);
+	rc = spawn_process(path, all, envp, control, 0, pid);
 	free(all);
 	return rc;
 }
@@ -90,5 +90,6 @@ int spawn_exec_browser(const char *path, char *const argv[], int end, int log,
 	char *envp[] = {usual, NULL};
 	int rc = privsep_exec_broker(argv, end, log, pid);
 
-	return rc == -ENOTCONN ? spawn(path, argv, envp, end, log, pid) : rc;
+	return rc == -ENOTCONN ? spawn_process(path, argv, envp, end, log, pid)
+			       : rc;
 }

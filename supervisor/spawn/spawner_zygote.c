@@ -50,7 +50,7 @@ static void on_overdue(evutil_socket_t fd, short what, void *arg)
 	kill(z->pid, SIGKILL);
 }
 
-static enum runtime_kind kind_of(const struct zygote_pool *p)
+static enum runtime_kind pool_kind(const struct zygote_pool *p)
 {
 	return (enum runtime_kind)(p - p->spawner->pool);
 }
@@ -92,8 +92,8 @@ static char **make_argv(const struct spawner *c, enum runtime_kind kind)
 	return argv;
 }
 
-static int launch(const struct spawner *c, enum runtime_kind kind, int control,
-		  pid_t *pid)
+static int launch_zygote(const struct spawner *c, enum runtime_kind kind,
+			 int control, pid_t *pid)
 {
 	char **argv = make_argv(c, kind);
 	int rc = spawn_exec_zygote(c->path, argv, control, pid);
@@ -120,7 +120,7 @@ int zygote_start(struct spawner *c, enum runtime_kind kind)
 	if (rc >= 0) {
 		close(ends[1]);
 		ends[1] = rc;
-		rc = launch(c, kind, ends[1], &z->pid);
+		rc = launch_zygote(c, kind, ends[1], &z->pid);
 	} else {
 		rc = -errno;
 	}
@@ -195,10 +195,10 @@ static void start_failed(struct zygote_pool *p, const char *errmsg)
 	if (p->measured || p->failed_starts < FAILED_STARTS_MAX)
 		schedule_restart(p);
 	else
-		c->ops.on_broken(c->arg, kind_of(p), p->why);
+		c->ops.on_broken(c->arg, pool_kind(p), p->why);
 	if (p->measured && p->failed_starts == FAILED_LATER_MAX &&
-	    !runtimes[kind_of(p)]->always)
-		c->ops.on_broken(c->arg, kind_of(p), p->why);
+	    !runtimes[pool_kind(p)]->always)
+		c->ops.on_broken(c->arg, pool_kind(p), p->why);
 }
 
 const char *spawner_trouble(const struct spawner *c, enum runtime_kind kind)
@@ -223,7 +223,7 @@ static bool is_on_its_way(const struct spawner *c, enum runtime_kind kind)
 void zygote_restart(evutil_socket_t fd, short what, void *arg)
 {
 	struct zygote_pool *p = arg;
-	enum runtime_kind kind = kind_of(p);
+	enum runtime_kind kind = pool_kind(p);
 	int rc = 0;
 
 	(void)fd, (void)what;

@@ -30,7 +30,7 @@
  * Return the exit status: to mend rights for EACCES and EPERM, else to change
  * the configuration.
  */
-static int status_of(int rc)
+static int exit_status_of(int rc)
 {
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM : EX_CONFIG;
 }
@@ -60,7 +60,7 @@ static int look_at_templates(const char *dir, char *errmsg, size_t size)
 			 "cannot be read: %s; let this user read it, or name "
 			 "another",
 			 dir, strerror(-rc));
-	return rc == 0 ? 0 : status_of(rc);
+	return rc == 0 ? 0 : exit_status_of(rc);
 }
 
 int health_start_templates(const struct health_start *c, char *errmsg,
@@ -194,7 +194,7 @@ static int look_at_log(const char *key, const char *path, char *errmsg,
 		 "%s is %s, which cannot be opened: %s; make its "
 		 "folder and let this user write there, or name another file",
 		 key, path, strerror(-rc));
-	return status_of(rc);
+	return exit_status_of(rc);
 }
 
 int health_start_log(const struct health_start *c, char *errmsg, size_t size)

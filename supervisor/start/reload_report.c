@@ -35,7 +35,8 @@ static int order_of(const struct template *a, const struct template *b)
 	return rc != 0 ? rc : semver_cmp(&b->version, &a->version);
 }
 
-static void add_name(struct json_object *list, const struct template *t)
+static void add_template_name(struct json_object *list,
+			      const struct template *t)
 {
 	struct json_object *name =
 	    json_pack("templateId:s version:s", t->id, t->version_text);
@@ -56,11 +57,11 @@ static void add_changes(struct json_object *report, const struct catalogue *was,
 		int order = order_of(a, b);
 
 		if (order < 0)
-			add_name(gone, a);
+			add_template_name(gone, a);
 		else if (order > 0)
-			add_name(added, b);
+			add_template_name(added, b);
 		else if (strcmp(a->digest, b->digest) != 0)
-			add_name(changed, b);
+			add_template_name(changed, b);
 		i += order <= 0;
 		j += order >= 0;
 	}

@@ -24,7 +24,7 @@
 #define LUA_BYTECODE '\x1b' /* first byte of precompiled Lua */
 
 /* Is T's code text? If not, F gets the place of the fault. */
-static int check_text(const struct template *t, struct diagnostics *f)
+static int check_source(const struct template *t, struct diagnostics *f)
 {
 	size_t good = utf8_valid_len(t->code, t->code_len);
 	size_t at = strnlen(t->code, good), line, column;
@@ -51,7 +51,7 @@ static int lua_load(struct template *t, int fd, bool others,
 		return errmsg_set(errmsg, size,
 				  "%s is precompiled Lua, but must be source",
 				  t->entry);
-	return check_text(t, f);
+	return check_source(t, f);
 }
 
 static void lua_check(const struct template *t, int fd, bool loaded,

@@ -123,8 +123,9 @@ static const char *opt_in(const struct context *ctx, const char *errmsg)
  * operator may allow a missing user namespace when each run has a uid of its
  * own.
  */
-static int judge(const struct context *ctx,
-		 const struct zygote_proto_event *report, const char *errmsg)
+static int judge_cage(const struct context *ctx,
+		      const struct zygote_proto_event *report,
+		      const char *errmsg)
 {
 	struct isolation *iso = ctx->isolation;
 	uint32_t lacks = report != NULL ? PROGRAM_LAYERS & ~report->layers : 0;
@@ -160,12 +161,12 @@ static int program_measured(const struct context *ctx, int require,
 			    const struct zygote_proto_event *report)
 {
 	(void)require;
-	return judge(ctx, report, NULL);
+	return judge_cage(ctx, report, NULL);
 }
 
 static int program_broken(const struct context *ctx, const char *errmsg)
 {
-	return judge(ctx, NULL, errmsg);
+	return judge_cage(ctx, NULL, errmsg);
 }
 
 static bool program_is_measured(const struct isolation *iso)

@@ -33,7 +33,7 @@ static struct {
 	int fds;
 } from_manager;
 
-static int64_t number(const char *name)
+static int64_t env_number(const char *name)
 {
 	const char *text = getenv(name);
 	char *end;
@@ -51,7 +51,7 @@ static int64_t number(const char *name)
  */
 static int meant_for_us(const char *pid_name)
 {
-	int64_t pid = number(pid_name);
+	int64_t pid = env_number(pid_name);
 
 	return pid == 0 || pid == getpid();
 }
@@ -70,9 +70,9 @@ static void read_variables(void)
 	if (socket != NULL && strlen(socket) < sizeof(from_manager.socket))
 		memcpy(from_manager.socket, socket, strlen(socket));
 	if (meant_for_us("WATCHDOG_PID"))
-		from_manager.watchdog_us = number("WATCHDOG_USEC");
-	fds = number("LISTEN_FDS");
-	if (number("LISTEN_PID") == getpid())
+		from_manager.watchdog_us = env_number("WATCHDOG_USEC");
+	fds = env_number("LISTEN_FDS");
+	if (env_number("LISTEN_PID") == getpid())
 		from_manager.fds = (int)(fds < FDS_MAX ? fds : FDS_MAX);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);

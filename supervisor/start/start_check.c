@@ -65,7 +65,7 @@ static void on_found(void *arg, enum health_status verdict, int status,
 		f->status = status;
 }
 
-static int look(const struct config *c, bool stdio, bool check)
+static int check_start(const struct config *c, bool stdio, bool check)
 {
 	const struct health_start of = {
 	    .config = c, .stdio = stdio, .check = check};
@@ -77,7 +77,7 @@ static int look(const struct config *c, bool stdio, bool check)
 
 int start_check_all(const struct config *c, bool stdio)
 {
-	return look(c, stdio, false);
+	return check_start(c, stdio, false);
 }
 
 /* ---- templates ---- */
@@ -196,7 +196,7 @@ int precheck(const struct config *c, const struct start_check *p)
 	int status = p->templates_alone ? 0 : start_check_user(c), more;
 
 	if (status == 0 && !p->templates_alone)
-		status = look(c, p->stdio, true);
+		status = check_start(c, p->stdio, true);
 	more = check_templates(c, p);
 	return status != 0 ? status : more;
 }

@@ -55,7 +55,7 @@ static void carry_inputs(const struct store_req *before, struct store_req *r)
  * Merge two puts of a row if no request between can see the difference. A put whose slot
  * another row takes over is not merged: the row is just written twice.
  */
-static void merge(struct store_reqs *batch)
+static void merge_batch(struct store_reqs *batch)
 {
 	struct store_req *puts[STORE_SLOTS] = {NULL}, *r;
 
@@ -82,7 +82,8 @@ static bool is_of_another(const struct store *s, const struct store_req *r)
 	return r->epoch != atomic_load(&s->epoch);
 }
 
-static int prepare(struct store *s, struct store_reqs *batch, bool *writes)
+static int prepare_batch(struct store *s, struct store_reqs *batch,
+			 bool *writes)
 {
 	struct store_req *r;
 	int rc = store_sql_open(s);
@@ -178,7 +179,7 @@ static bool is_whole(const struct store_reqs *batch)
  * A write of staged rows leaves earlier staged rows in place; any other write
  * moves the staged rows first.
  */
-static int write_all(struct store *s, struct store_reqs *batch)
+static int write_batch(struct store *s, struct store_reqs *batch)
 {
 	int rc = store_sql_run(s, STMT_BEGIN_WRITE);
 
@@ -214,7 +215,7 @@ static int transact(struct store *s, struct store_reqs *batch, bool writes)
 	    is_whole(batch))
 		rc = execute(s, batch);
 	else
-		rc = write_all(s, batch);
+		rc = write_batch(s, batch);
 	s->staging = false;
 	if (rc == 0)
 		s->staged += stageable;
@@ -233,7 +234,7 @@ static bool is_brief(const struct store *s, const struct store_reqs *batch)
 }
 
 /* Execute the whole BATCH in a single transaction: 0, or -errno with S->errmsg. */
-static int attempt(struct store *s, struct store_reqs *batch)
+static int attempt_batch(struct store *s, struct store_reqs *batch)
 {
 	struct store_req *r;
 	bool writes = false, brief;
@@ -242,7 +243,7 @@ static int attempt(struct store *s, struct store_reqs *batch)
 	s->errmsg[0] = '\0';
 	s->alone = STAILQ_NEXT(STAILQ_FIRST(batch), link) == NULL;
 	s->parts_left = PARTS_EACH;
-	rc = prepare(s, batch, &writes);
+	rc = prepare_batch(s, batch, &writes);
 	brief = rc == 0 && is_brief(s, batch);
 	if (brief)
 		s->engine->relax(s, true);
@@ -269,8 +270,8 @@ static int attempt(struct store *s, struct store_reqs *batch)
 static int attempt_merged(struct store *s, struct store_reqs *batch)
 {
 	if (STAILQ_NEXT(STAILQ_FIRST(batch), link) != NULL)
-		merge(batch);
-	return attempt(s, batch);
+		merge_batch(batch);
+	return attempt_batch(s, batch);
 }
 
 static int attempt_again(struct store *s, struct store_reqs *batch)
@@ -283,7 +284,7 @@ static int attempt_again(struct store *s, struct store_reqs *batch)
 }
 
 /* Make the result of R final. */
-static void settle(struct store *s, struct store_req *r)
+static void settle_req(struct store *s, struct store_req *r)
 {
 	const struct store_req *last = r;
 
@@ -308,9 +309,9 @@ static bool overtakes(const struct store_req *r,
 }
 
 /* R failed with RC: queue R again, or report the failure. */
-static void refuse(struct store *s, struct store_req *r, int rc,
-		   const char *errmsg, struct store_reqs *decided,
-		   struct store_reqs *retry_queue)
+static void refuse_req(struct store *s, struct store_req *r, int rc,
+		       const char *errmsg, struct store_reqs *decided,
+		       struct store_reqs *retry_queue)
 {
 	store_req_forget(r);
 	if (r->retry && !(rc == -EOWNERDEAD && r->op->ours)) {
@@ -318,7 +319,7 @@ static void refuse(struct store *s, struct store_req *r, int rc,
 		return;
 	}
 	store_req_fail(r, rc, "%s", errmsg);
-	settle(s, r);
+	settle_req(s, r);
 	STAILQ_INSERT_TAIL(decided, r, link);
 }
 
@@ -348,13 +349,13 @@ static void one_by_one(struct store *s, struct store_reqs *batch,
 		if (*left > 0 && !overtakes(r, retry_queue)) {
 			store_req_forget(r);
 			STAILQ_INSERT_TAIL(&one, r, link);
-			verdict = attempt(s, &one);
+			verdict = attempt_batch(s, &one);
 			*left = verdict == 0	    ? TRIES
 				: verdict == -EBUSY ? 0
 						    : *left - 1;
 		}
 		if (verdict == 0) {
-			settle(s, r);
+			settle_req(s, r);
 			STAILQ_INSERT_TAIL(&decided, r, link);
 			continue;
 		}
@@ -362,7 +363,7 @@ static void one_by_one(struct store *s, struct store_reqs *batch,
 		rc = verdict;
 		if (s->errmsg[0] != '\0')
 			memcpy(errmsg, s->errmsg, sizeof(errmsg));
-		refuse(s, r, rc, errmsg, &decided, retry_queue);
+		refuse_req(s, r, rc, errmsg, &decided, retry_queue);
 	}
 	STAILQ_CONCAT(batch, &decided);
 	memcpy(s->errmsg, errmsg, sizeof(errmsg));
@@ -388,5 +389,5 @@ void store_batch(struct store *s, struct store_reqs *batch,
 		return;
 	}
 	STAILQ_FOREACH(r, batch, link)
-		settle(s, r);
+		settle_req(s, r);
 }

@@ -155,7 +155,7 @@ static void enqueue(struct store *s, struct store_req *r)
 }
 
 /* BATCH has been decided: is there a result for store_dispatch()? LOCK is held. */
-static bool finish(struct store *s, struct store_reqs *batch)
+static bool finish_batch(struct store *s, struct store_reqs *batch)
 {
 	bool told = false;
 	struct store_req *r;
@@ -175,7 +175,7 @@ static bool finish(struct store *s, struct store_reqs *batch)
 	return told;
 }
 
-static void take(struct store *s, struct store_reqs *batch)
+static void take_batch(struct store *s, struct store_reqs *batch)
 {
 	STAILQ_INIT(batch);
 	STAILQ_CONCAT(batch, &s->retry_queue);
@@ -205,7 +205,7 @@ static void mark_urgent(const struct store_reqs *all, bool slots[STORE_SLOTS])
 }
 
 /*
- * As take(), but deferred rows wait on, since the end of the run may come
+ * As take_batch(), but deferred rows wait on, since the end of the run may come
  * before the row is due. A read needs all earlier rows to be written.
  */
 static void take_due(struct store *s, struct store_reqs *batch)
@@ -216,11 +216,11 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	struct store_req *r;
 
 	if (s->stopping || s->others > 0 || s->queued > PICKED_MAX) {
-		take(s, batch);
+		take_batch(s, batch);
 		return;
 	}
 	STAILQ_CONCAT(&all, &s->queue);
-	take(s, batch);
+	take_batch(s, batch);
 	mark_urgent(&all, n_urgent);
 	STAILQ_FOREACH(r, &all, link)
 		r->deferred =
@@ -237,12 +237,12 @@ static void take_due(struct store *s, struct store_reqs *batch)
 }
 
 /* Time is up: fail all waiting requests with the reason. LOCK is held. */
-static void give_up(struct store *s)
+static void give_up_store(struct store *s)
 {
 	struct store_reqs left;
 	struct store_req *r;
 
-	take(s, &left);
+	take_batch(s, &left);
 	STAILQ_FOREACH(r, &left, link) {
 		store_req_forget(r);
 		store_req_fail(r, -ECANCELED,
@@ -253,18 +253,18 @@ static void give_up(struct store *s)
 		if (r->op->drop != NULL)
 			r->op->drop(s, r);
 	}
-	if (finish(s, &left))
+	if (finish_batch(s, &left))
 		eventfd_write(s->event_fd, 1);
 }
 
-/* Receive wake-ups on a busy thread, which never calls rest(). */
-static void hear(struct store *s)
+/* Receive wake-ups on a busy thread, which never calls rest_until_due(). */
+static void read_wakes(struct store *s)
 {
 	if (s->engine->hear != NULL)
 		s->engine->hear(s);
 }
 
-static void work(struct store *s)
+static void work_batches(struct store *s)
 {
 	struct store_reqs batch;
 
@@ -274,12 +274,12 @@ static void work(struct store *s)
 	pthread_mutex_unlock(&s->lock);
 	store_batch(s, &batch, &s->retry_queue);
 	store_note_reached(s);
-	hear(s);
+	read_wakes(s);
 	pthread_mutex_lock(&s->lock);
 	diagnose(s);
 	backoff(s);
 	s->busy = !STAILQ_EMPTY(&s->retry_queue);
-	if (!finish(s, &batch))
+	if (!finish_batch(s, &batch))
 		return;
 	/* without the lock, since the woken thread takes the lock first */
 	pthread_mutex_unlock(&s->lock);
@@ -292,7 +292,7 @@ static void work(struct store *s)
  * wake once more before rows deferred from now on are due: while runs follow
  * each other, the first rows then wake no thread.
  */
-static void rest(struct store *s, int64_t due)
+static void rest_until_due(struct store *s, int64_t due)
 {
 	s->dozing = due == STORE_FOREVER && s->worked;
 	s->worked = false;
@@ -315,7 +315,7 @@ static void beat(struct store *s)
 		store_sql_open(s);
 	}
 	store_note_about(s);
-	hear(s);
+	read_wakes(s);
 	pthread_mutex_lock(&s->lock);
 	if (s->errmsg[0] != '\0' || STAILQ_EMPTY(&s->retry_queue))
 		/* else the next retry reports whether the store works */
@@ -353,7 +353,7 @@ static void wake_others(struct store *s)
 }
 
 /* Move staged rows after the answers were delivered, so that no request waits. */
-static void unstage(struct store *s)
+static void unstage_ends(struct store *s)
 {
 	int rc;
 
@@ -374,7 +374,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static void leave(struct store *s)
+static void leave_store(struct store *s)
 {
 	if (!s->abandon)
 		store_wake_now(s);
@@ -398,7 +398,7 @@ static void *thread_main(void *arg)
 		int64_t move = store_unstage_due_ms(s, due);
 
 		if (s->abandon)
-			give_up(s);
+			give_up_store(s);
 		if (STAILQ_EMPTY(&s->queue) && STAILQ_EMPTY(&s->retry_queue)) {
 			s->busy = false;
 			pthread_cond_signal(&s->idle);
@@ -410,16 +410,17 @@ static void *thread_main(void *arg)
 		else if (!s->abandon && wake <= now)
 			wake_others(s);
 		else if (!s->abandon && move <= now)
-			unstage(s);
+			unstage_ends(s);
 		else if (!s->abandon && due <= now)
-			work(s);
+			work_batches(s);
 		else
-			rest(s, s->abandon ? STORE_FOREVER
-					   : least(least(due, wake),
-						   least(move, s->beat_ms)));
+			rest_until_due(s, s->abandon
+					      ? STORE_FOREVER
+					      : least(least(due, wake),
+						      least(move, s->beat_ms)));
 	}
 	pthread_mutex_unlock(&s->lock);
-	leave(s);
+	leave_store(s);
 	return NULL;
 }
 

@@ -60,7 +60,7 @@ int build_fail(const char *fmt, ...)
 /* ---- in the cage ---- */
 
 /* Receive the lock's files into the open folder OUT. */
-static int receive(int out)
+static int receive_order(int out)
 {
 	static char block[1 << 16];
 	struct file_stream s;
@@ -97,7 +97,7 @@ static void live(const struct sandbox *sb, const struct sandbox_program *p,
 	out = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (out < 0)
 		_exit(build_fail("the cage's folders: %s", strerror(errno)));
-	if (receive(out) != 0 || build_tools_run(&build, sb, p) != 0)
+	if (receive_order(out) != 0 || build_tools_run(&build, sb, p) != 0)
 		_exit(EXIT_FAILURE);
 	_exit(build_send(&build, out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -19,7 +19,7 @@
 #include "base/os/sys.h"
 #include "worker/fetch/build.h"
 
-static int send_all(const struct build *b, int at, const struct dir_walk *f)
+static int send_tree(const struct build *b, int at, const struct dir_walk *f)
 {
 	int rc = 0;
 
@@ -53,7 +53,7 @@ int build_send(const struct build *b, int out)
 		build_fail("what was fetched cannot be in a package: %s",
 			   errmsg);
 	else
-		rc = send_all(b, at, f);
+		rc = send_tree(b, at, f);
 	dir_walk_free(f);
 	sys_close(at);
 	return rc < 0 ? -1 : 0;

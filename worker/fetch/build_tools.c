@@ -160,7 +160,7 @@ static char **make_environment(const struct build *b)
 }
 
 /* Set PATH to the path of the machine's program NAME; false: not found. */
-static bool find(char path[PATH_BYTES], const char *name)
+static bool find_tool(char path[PATH_BYTES], const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		snprintf(path, PATH_BYTES, "%s/%s", places[i], name);
@@ -186,19 +186,19 @@ static bool is_by_env(char path[PATH_BYTES])
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	return strpbrk(line + strlen(env), " /\t") == NULL &&
-	       find(path, line + strlen(env));
+	       find_tool(path, line + strlen(env));
 }
 
-_Noreturn static void become(const struct build *b, const struct step *step,
-			     const struct sandbox *sb,
-			     const struct sandbox_program *p, int out)
+_Noreturn static void exec_tool(const struct build *b, const struct step *step,
+				const struct sandbox *sb,
+				const struct sandbox_program *p, int out)
 {
 	char **env = make_environment(b);
 	const char *argv[ARGS_MAX], *start;
 	char path[PATH_BYTES], script[PATH_BYTES];
 	size_t n = 0;
 
-	if (!find(path, step->argv[0]))
+	if (!find_tool(path, step->argv[0]))
 		_exit(EXIT_UNSTARTED);
 	memcpy(script, path, sizeof(script));
 	argv[n++] = step->argv[0];
@@ -220,7 +220,7 @@ _Noreturn static void become(const struct build *b, const struct step *step,
 }
 
 /* Forward all text from FD, while waiting for the end of PIDFD's process. */
-static void follow(int fd, int pidfd)
+static void follow_tool(int fd, int pidfd)
 {
 	struct pollfd p[2] = {{.fd = fd, .events = POLLIN},
 			      {.fd = pidfd, .events = POLLIN}};
@@ -244,7 +244,7 @@ static void follow(int fd, int pidfd)
 }
 
 /* Returns the wait status of PID; no other process is left afterwards. */
-static int reap(pid_t pid)
+static int reap_tool(pid_t pid)
 {
 	int status = 0, one = 0;
 	pid_t who;
@@ -256,8 +256,8 @@ static int reap(pid_t pid)
 	return status;
 }
 
-static int start(const struct build *b, const struct step *step,
-		 const struct sandbox *sb, const struct sandbox_program *p)
+static int start_tool(const struct build *b, const struct step *step,
+		      const struct sandbox *sb, const struct sandbox_program *p)
 {
 	int ends[2], pidfd;
 	pid_t pid;
@@ -266,20 +266,20 @@ static int start(const struct build *b, const struct step *step,
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		become(b, step, sb, p, ends[1]);
+		exec_tool(b, step, sb, p, ends[1]);
 	close(ends[1]);
 	pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 	if (pidfd < 0) {
 		close(ends[0]);
 		return -errno;
 	}
-	follow(ends[0], pidfd);
+	follow_tool(ends[0], pidfd);
 	close(ends[0]);
 	close(pidfd);
-	return reap(pid);
+	return reap_tool(pid);
 }
 
-static int tell(const struct step *step, int status)
+static int tell_status(const struct step *step, int status)
 {
 	const char *name = step->argv[0];
 
@@ -301,10 +301,11 @@ int build_tools_run(const struct build *b, const struct sandbox *sb,
 {
 	for (size_t i = 0; i < ARRAY_LEN(b->tool->steps); i++) {
 		const struct step *step = &b->tool->steps[i];
-		int status = step->argv != NULL ? start(b, step, sb, p) : 0;
+		int status =
+		    step->argv != NULL ? start_tool(b, step, sb, p) : 0;
 
 		if (status != 0 && !step->may_fail)
-			return tell(step, status);
+			return tell_status(step, status);
 	}
 	return 0;
 }

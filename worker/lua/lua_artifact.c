@@ -71,7 +71,8 @@ static int over_limit(lua_State *L, uint64_t would_use)
 }
 
 /* Leave the string field KEY of the table at 1 on the stack; or OTHERWISE. */
-static struct str field(lua_State *L, const char *key, const char *otherwise)
+static struct str string_field(lua_State *L, const char *key,
+			       const char *otherwise)
 {
 	struct str s = {otherwise, otherwise != NULL ? strlen(otherwise) : 0};
 
@@ -85,7 +86,7 @@ static struct str field(lua_State *L, const char *key, const char *otherwise)
 static struct str name_field(lua_State *L, const char *key,
 			     const char *otherwise)
 {
-	struct str s = field(L, key, otherwise);
+	struct str s = string_field(L, key, otherwise);
 
 	if (!text_is_name(s.p, s.n, MSG_NAME_MAX))
 		luaL_error(L,
@@ -127,7 +128,7 @@ int lua_artifact_artifact(lua_State *L)
 	lua_settop(L, 1);
 	m.artifact.name = name_field(L, "name", NULL);
 	m.artifact.mime_type = name_field(L, "mimeType", MIME_DEFAULT);
-	data = field(L, "data", NULL);
+	data = string_field(L, "data", NULL);
 	lua_steps_need_task(L);
 	lua_sched_check(L);
 	if (data.n > allowed - used || data.n > MSG_BODY_MAX) {

@@ -35,7 +35,7 @@ static const enum msg_input_kind inputs[] = {[ELICIT] = MSG_INPUT_ELICIT,
 					     [SAMPLE] = MSG_INPUT_SAMPLE,
 					     [ROOTS] = MSG_INPUT_ROOTS};
 
-static bool has_room(void *arg)
+static bool has_question_room(void *arg)
 {
 	(void)arg;
 	return lua_questions_have_space();
@@ -47,7 +47,7 @@ static bool is_answered(void *arg)
 }
 
 /* Push the answer to the question at 1, a light userdata, as a value. */
-static int decode(lua_State *L)
+static int decode_answer(lua_State *L)
 {
 	bool ok;
 	size_t n;
@@ -105,7 +105,7 @@ static int on_answer(lua_State *L, int status, lua_KContext ctx)
 		return lua_error_cancelled(L);
 	}
 	(void)lua_questions_answer(a, &ok, &n);
-	lua_pushcfunction(L, decode);
+	lua_pushcfunction(L, decode_answer);
 	lua_pushlightuserdata(L, a);
 	rc = lua_pcall(L, 1, 1, 0);
 	lua_questions_done(a);
@@ -129,7 +129,7 @@ static struct ask *send_it(lua_State *L, enum asker asker)
 }
 
 /* Send the question of kind CTX (enum asker), once fewer questions are open, and wait. */
-static int ask(lua_State *L, int status, lua_KContext ctx)
+static int ask_question(lua_State *L, int status, lua_KContext ctx)
 {
 	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
 
@@ -138,8 +138,8 @@ static int ask(lua_State *L, int status, lua_KContext ctx)
 	if (signals_cancelled())
 		return lua_error_cancelled(L);
 	if (!lua_questions_have_space()) {
-		w.over = has_room;
-		return lua_sched_wait(L, &w, ctx, ask);
+		w.over = has_question_room;
+		return lua_sched_wait(L, &w, ctx, ask_question);
 	}
 	w.over = is_answered;
 	w.arg = send_it(L, (enum asker)ctx);
@@ -159,7 +159,7 @@ static int ask_with(lua_State *L, enum asker asker, const char *what)
 	lua_replace(L, AT_PARAMS);
 	lua_settop(L, AT_PARAMS);
 	lua_steps_need_task(L);
-	return ask(L, LUA_OK, (lua_KContext)asker);
+	return ask_question(L, LUA_OK, (lua_KContext)asker);
 }
 
 /* ---- options ---- */
@@ -226,7 +226,7 @@ static const struct asking roots = {"run.roots", roots_options,
 				    ARRAY_LEN(roots_options)};
 
 /* Is the value a table but no list: empty, or with a string key? */
-static bool is_named(lua_State *L, int idx)
+static bool has_key_name(lua_State *L, int idx)
 {
 	return lua_istable(L, idx) && lua_rawlen(L, idx) == 0 &&
 	       !lua_json_is_array(L, idx);
@@ -252,7 +252,7 @@ static bool is_list(lua_State *L, int idx)
 	return list;
 }
 
-static bool is_count(lua_State *L, lua_Integer max)
+static bool is_ask_count(lua_State *L, lua_Integer max)
 {
 	return lua_isinteger(L, -1) && lua_tointeger(L, -1) >= 1 &&
 	       lua_tointeger(L, -1) <= max;
@@ -320,9 +320,9 @@ static bool is_kind(lua_State *L, const struct option *o)
 	case NUMBER:
 		return lua_type(L, -1) == LUA_TNUMBER;
 	case COUNT:
-		return is_count(L, o->max);
+		return is_ask_count(L, o->max);
 	case TABLE:
-		return is_named(L, -1);
+		return has_key_name(L, -1);
 	case LIST:
 		return is_list(L, -1);
 	case MESSAGES:
@@ -356,7 +356,7 @@ static bool knows(const struct asking *a, const char *key)
 	return false;
 }
 
-static int unknown(lua_State *L, const struct asking *a, const char *key)
+static int refuse_option(lua_State *L, const struct asking *a, const char *key)
 {
 	luaL_Buffer b;
 
@@ -381,7 +381,7 @@ static void push_params(lua_State *L, const struct asking *a)
 		    lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "1";
 
 		if (!knows(a, key))
-			unknown(L, a, key);
+			refuse_option(L, a, key);
 		lua_pop(L, 1);
 	}
 	lua_createtable(L, 0, (int)a->count);
@@ -412,7 +412,7 @@ static void check_form(lua_State *L)
 		luaL_error(L, "run.elicit: schema.type must be \"object\": the "
 			      "answer is an object with the fields of a form");
 	lua_getfield(L, schema, "properties");
-	if (!is_named(L, -1))
+	if (!has_key_name(L, -1))
 		luaL_error(L,
 			   "run.elicit: schema.properties must be %s, which "
 			   "may be empty",
@@ -471,7 +471,7 @@ int lua_ask_call(lua_State *L)
 		lua_createtable(L, 0, 0);
 		lua_replace(L, 2);
 	}
-	if (!is_named(L, 2))
+	if (!has_key_name(L, 2))
 		return luaL_error(L, "run.call: the arguments must be %s",
 				  kinds[TABLE]);
 	return ask_with(L, CALL, "run.call");

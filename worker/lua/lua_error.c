@@ -120,7 +120,7 @@ int lua_error_memory(lua_State *L)
 }
 
 /* The kind of the value at IDX. */
-static enum lua_error_kind kind_of(lua_State *L, int idx)
+static enum lua_error_kind error_kind(lua_State *L, int idx)
 {
 	enum lua_error_kind kind = LUA_ERROR_PLAIN;
 
@@ -169,7 +169,7 @@ static bool push_code(lua_State *L, int idx)
 	return false;
 }
 
-static int text_of(lua_State *L)
+static int error_text(lua_State *L)
 {
 	lua_text_push(L, 1);
 	return 1;
@@ -186,7 +186,7 @@ static void push_message(lua_State *L, int idx, bool typed)
 				   "message: error(nil)");
 		return;
 	}
-	lua_pushcfunction(L, text_of);
+	lua_pushcfunction(L, error_text);
 	lua_pushvalue(L, idx);
 	if (lua_pcall(L, 1, 1, 0) == LUA_OK)
 		return;
@@ -198,7 +198,7 @@ static void push_message(lua_State *L, int idx, bool typed)
 enum lua_error_kind lua_error_explain(lua_State *L, int status)
 {
 	int idx = lua_gettop(L);
-	enum lua_error_kind kind = kind_of(L, idx);
+	enum lua_error_kind kind = error_kind(L, idx);
 	bool typed;
 
 	if (is_memory(L, status) || kind == LUA_ERROR_MEMORY) {

@@ -79,7 +79,7 @@ static size_t body_size(void)
 	       1;
 }
 
-static struct str copy(char *to, struct str from)
+static struct str copy_str(char *to, struct str from)
 {
 	memcpy(to, from.p, from.n);
 	return (struct str){to, from.n};
@@ -89,10 +89,10 @@ static struct str copy(char *to, struct str from)
 static void take_run(const struct msg_run *r)
 {
 	job.run = *r;
-	job.run.run_id = copy(job.run_id, r->run_id);
-	job.run.template_id = copy(job.template_id, r->template_id);
+	job.run.run_id = copy_str(job.run_id, r->run_id);
+	job.run.template_id = copy_str(job.template_id, r->template_id);
 	job.entry[0] = '@';
-	job.entry[1 + copy(job.entry + 1, r->entry).n] = '\0';
+	job.entry[1 + copy_str(job.entry + 1, r->entry).n] = '\0';
 	lua_state_limit(job.L, (size_t)r->memory_bytes);
 	job.body = lua_state_alloc(body_size());
 	if (job.body == NULL) {
@@ -170,7 +170,7 @@ static int report(lua_State *L)
 }
 
 /* Called protected, so that the API may raise, and L is a running coroutine. */
-static int serve(lua_State *L)
+static int serve_job(lua_State *L)
 {
 	struct lua_task main = {.L = lua_newthread(L), .step = STEPS_NONE};
 	int rc = LUA_OK;
@@ -234,7 +234,7 @@ void lua_job_serve(void)
 		channel_broken();
 	channel_set_rate(m.run.messages_per_second);
 	take_run(&m.run);
-	lua_pushcfunction(job.L, serve);
+	lua_pushcfunction(job.L, serve_job);
 	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
 		lua_outcome_no_memory(); /* no other error is possible here */
 	_exit(EXIT_SENT);

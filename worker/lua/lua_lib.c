@@ -264,8 +264,8 @@ static const struct {
     {LUA_COLIBNAME, "running", lib_running},
 };
 
-static void replace(lua_State *L, const char *library, const char *name,
-		    lua_CFunction fn)
+static void replace_function(lua_State *L, const char *library,
+			     const char *name, lua_CFunction fn)
 {
 	lua_getglobal(L, library);
 	if (fn == NULL) {
@@ -304,7 +304,7 @@ void lua_lib_open(lua_State *L)
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &randomseed);
 	lua_pop(L, 1);
 	for (size_t i = 0; i < ARRAY_LEN(replaced); i++)
-		replace(L, replaced[i].library, replaced[i].name,
-			replaced[i].fn);
+		replace_function(L, replaced[i].library, replaced[i].name,
+				 replaced[i].fn);
 	open_os(L);
 }

@@ -270,7 +270,7 @@ static struct map *new_map(lua_State *L, const struct map_options *o,
  * Declare steps NAME[i]; for a single item the index is added here, not by the
  * supervisor.
  */
-static uint32_t declare(const struct map *m, const struct map_options *o)
+static uint32_t declare_items(const struct map *m, const struct map_options *o)
 {
 	char name[MSG_NAME_MAX];
 	size_t n = o->step_len;
@@ -285,7 +285,7 @@ static uint32_t declare(const struct map *m, const struct map_options *o)
 }
 
 /* Start the tasks of the map on top. */
-static void start(lua_State *L, struct map *m)
+static void start_items(lua_State *L, struct map *m)
 {
 	for (lua_Integer i = 0; i < m->slots; i++) {
 		struct lua_task *t = &m->tasks[i];
@@ -327,12 +327,12 @@ int lua_map_map(lua_State *L)
 		      "a list of more than 10000 items");
 	m = new_map(L, &o, n);
 	if (n > 0) {
-		m->first = declare(m, &o);
+		m->first = declare_items(m, &o);
 		if (m->first == STEPS_NONE)
 			return luaL_error(L, "a run has at most %d steps",
 					  (int)STEPS_MAX);
 	}
-	start(L, m);
+	start_items(L, m);
 	lua_replace(L, 1);
 	lua_settop(L, 1);
 	w.arg = m;

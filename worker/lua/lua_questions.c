@@ -36,7 +36,7 @@ bool lua_questions_owed(void)
 	return owed > 0;
 }
 
-static struct ask *find(uint32_t seq)
+static struct ask *find_lua_question(uint32_t seq)
 {
 	for (size_t i = 0; i < ARRAY_LEN(asks); i++)
 		if (asks[i].seq == seq)
@@ -46,7 +46,7 @@ static struct ask *find(uint32_t seq)
 
 struct ask *lua_questions_send(struct msg *m, const char *p, size_t n)
 {
-	struct ask *a = find(0);
+	struct ask *a = find_lua_question(0);
 
 	assert(a != NULL);
 	*a = (struct ask){.seq = ++last_seq, .wanted = true};
@@ -103,7 +103,7 @@ void lua_questions_drop(struct ask *a)
 	channel_send(&m);
 }
 
-static void take_bytes(struct ask *a, struct str s)
+static void take_question_bytes(struct ask *a, struct str s)
 {
 	if (s.n > a->len - a->got)
 		channel_broken();
@@ -122,9 +122,10 @@ static void take_bytes(struct ask *a, struct str s)
 		lua_questions_done(a);
 }
 
-static void take_answer(const struct msg *m)
+static void take_lua_answer(const struct msg *m)
 {
-	struct ask *a = m->answer.seq > 0 ? find(m->answer.seq) : NULL;
+	struct ask *a =
+	    m->answer.seq > 0 ? find_lua_question(m->answer.seq) : NULL;
 
 	if (a == NULL || a->whole || coming != NULL)
 		channel_broken();
@@ -132,15 +133,15 @@ static void take_answer(const struct msg *m)
 	a->len = (size_t)m->answer.total;
 	if (a->wanted)
 		a->text = lua_state_alloc(a->len + 1);
-	take_bytes(a, m->answer.head);
+	take_question_bytes(a, m->answer.head);
 }
 
 void lua_questions_take(const struct msg *m)
 {
 	if (m->type == MSG_ANSWER)
-		take_answer(m);
+		take_lua_answer(m);
 	else if (m->type == MSG_CHUNK && coming != NULL)
-		take_bytes(coming, m->chunk.data);
+		take_question_bytes(coming, m->chunk.data);
 	else
 		channel_broken();
 }

@@ -94,7 +94,7 @@ void lua_sched_interrupt(void)
 		interrupt(L);
 }
 
-static bool over(const struct lua_task *t, int64_t now)
+static bool task_is_late(const struct lua_task *t, int64_t now)
 {
 	const struct lua_wait *w = &t->wait;
 
@@ -112,10 +112,10 @@ static void end_wait(struct lua_task *t)
 static bool runnable(const struct lua_task *t, int64_t now)
 {
 	return t->state == LUA_TASK_READY ||
-	       (t->state == LUA_TASK_WAITING && over(t, now));
+	       (t->state == LUA_TASK_WAITING && task_is_late(t, now));
 }
 
-static void resume(struct lua_task *t, lua_State *from)
+static void resume_task(struct lua_task *t, lua_State *from)
 {
 	struct lua_task *before = current;
 	int n = 0;
@@ -140,7 +140,7 @@ static void resume(struct lua_task *t, lua_State *from)
 }
 
 /* Take the next runnable task, and move the task to the end of the list; or NULL. */
-static struct lua_task *pick(int64_t now)
+static struct lua_task *pick_task(int64_t now)
 {
 	struct lua_task *t;
 
@@ -173,10 +173,10 @@ static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
 	bool received = lua_questions_recv();
-	struct lua_task *t = pick(clock_mono_us());
+	struct lua_task *t = pick_task(clock_mono_us());
 
 	if (t != NULL) {
-		resume(t, from);
+		resume_task(t, from);
 		return;
 	}
 	if (received)
@@ -201,7 +201,7 @@ static void wait_here(lua_State *L, struct lua_task *t)
 	for (;;) {
 		uint32_t ticket = wait_ticket();
 
-		if (over(t, clock_mono_us()))
+		if (task_is_late(t, clock_mono_us()))
 			break;
 		give_turn(L, t, ticket);
 	}

@@ -89,7 +89,7 @@ static int base_of(const struct attempt *a)
 }
 
 static int try_it(lua_State *L, struct attempt *a);
-static int ended(lua_State *L, int status, lua_KContext ctx);
+static int attempt_ended(lua_State *L, int status, lua_KContext ctx);
 
 /* Is another attempt allowed? */
 static bool may_retry(const struct attempt *a)
@@ -101,14 +101,14 @@ static bool may_retry(const struct attempt *a)
 	       !(around != STEPS_NONE && steps_timed_out(around));
 }
 
-static int leave(lua_State *L, struct attempt *a, bool ok)
+static int leave_attempt(lua_State *L, struct attempt *a, bool ok)
 {
 	lua_sched_current()->step = steps_around(a->step);
 	return a->finish(L, ok, base_of(a));
 }
 
 /* Fail the step; above the base are the error, the code and the message. */
-static int give_up(lua_State *L, struct attempt *a)
+static int give_up_step(lua_State *L, struct attempt *a)
 {
 	int err = base_of(a) + 1;
 	size_t n;
@@ -119,15 +119,15 @@ static int give_up(lua_State *L, struct attempt *a)
 	else
 		steps_fail(a->step, lua_tostring(L, err + 1), message, n);
 	lua_error_leave_step(L, a->kind, err, AT_NAME);
-	return leave(L, a, false);
+	return leave_attempt(L, a, false);
 }
 
-static int again(lua_State *L, int status, lua_KContext ctx)
+static int retry_step(lua_State *L, int status, lua_KContext ctx)
 {
 	struct attempt *a = lua_touserdata(L, AT_ATTEMPT);
 
 	(void)status, (void)ctx;
-	return may_retry(a) ? try_it(L, a) : give_up(L, a);
+	return may_retry(a) ? try_it(L, a) : give_up_step(L, a);
 }
 
 static int64_t backoff_us(const struct attempt *a)
@@ -141,17 +141,17 @@ static int64_t backoff_us(const struct attempt *a)
 }
 
 /* Handle the error on top, right above the base. */
-static int failed(lua_State *L, struct attempt *a, int status)
+static int attempt_failed(lua_State *L, struct attempt *a, int status)
 {
 	struct lua_wait w = {.light = true};
 
 	a->kind = lua_error_explain(L, status);
 	if (!may_retry(a))
-		return give_up(L, a);
+		return give_up_step(L, a);
 	if (a->options.backoff_ms == 0)
 		return try_it(L, a);
 	w.until_us = clock_mono_us() + backoff_us(a);
-	return lua_sched_wait(L, &w, 0, again);
+	return lua_sched_wait(L, &w, 0, retry_step);
 }
 
 static void push_timeout(lua_State *L, const struct attempt *a)
@@ -162,7 +162,7 @@ static void push_timeout(lua_State *L, const struct attempt *a)
 		       (long long)a->options.timeout_ms);
 }
 
-static int ended(lua_State *L, int status, lua_KContext ctx)
+static int attempt_ended(lua_State *L, int status, lua_KContext ctx)
 {
 	struct attempt *a = lua_touserdata(L, AT_ATTEMPT);
 	bool late = steps_itself_timed_out(a->step);
@@ -172,12 +172,12 @@ static int ended(lua_State *L, int status, lua_KContext ctx)
 	/* even if the step succeeded late, or raised another error */
 	if (late) {
 		push_timeout(L, a);
-		return failed(L, a, LUA_ERRRUN);
+		return attempt_failed(L, a, LUA_ERRRUN);
 	}
 	if (status != LUA_OK && status != LUA_YIELD)
-		return failed(L, a, status);
+		return attempt_failed(L, a, status);
 	steps_succeed(a->step);
-	return leave(L, a, true);
+	return leave_attempt(L, a, true);
 }
 
 static int try_it(lua_State *L, struct attempt *a)
@@ -189,11 +189,12 @@ static int try_it(lua_State *L, struct attempt *a)
 	if (steps_begin(a->step, a->options.timeout_ms, a->details) < 0) {
 		lua_error_push(L, LUA_ERROR_TYPED, "TOO_MANY_TIMEOUTS",
 			       "too many steps with a timeout run at once");
-		return failed(L, a, LUA_ERRRUN);
+		return attempt_failed(L, a, LUA_ERRRUN);
 	}
 	for (int i = AT_FUNCTION; i <= base; i++)
 		lua_pushvalue(L, i);
-	return ended(L, lua_pcallk(L, a->nargs, LUA_MULTRET, 0, 0, ended), 0);
+	return attempt_ended(
+	    L, lua_pcallk(L, a->nargs, LUA_MULTRET, 0, 0, attempt_ended), 0);
 }
 
 int lua_steps_run(lua_State *L, uint32_t step, int nargs)

@@ -197,7 +197,7 @@ static void dispatch(const struct pollfd p[POLLED])
 }
 
 /* Reap all children. Returns whether the program ended, with *STATUS. */
-static bool is_over(int *status)
+static bool program_is_over(int *status)
 {
 	bool over = false;
 	pid_t pid;
@@ -224,7 +224,7 @@ void shim_watch_due(void)
 	watched_ms = clock_mono_ms();
 }
 
-_Noreturn static void serve(void)
+_Noreturn static void serve_program(void)
 {
 	int64_t told_ms = clock_mono_ms();
 	int status = 0;
@@ -235,7 +235,7 @@ _Noreturn static void serve(void)
 
 		wait_for_events(p);
 		dispatch(p);
-		if (is_over(&status))
+		if (program_is_over(&status))
 			shim_finish(&shim, status);
 		if (signals_cancelled() && !terminated) {
 			kill(-1, SIGTERM);
@@ -318,7 +318,7 @@ static void block_signals(void)
 }
 
 /* Start the program, and load the shim's filter afterwards. */
-static int start(const char **what)
+static int start_program(const char **what)
 {
 	int rc = shim_start(&shim, what);
 
@@ -341,12 +341,12 @@ _Noreturn static void fail_start(int rc, const char *what)
 }
 
 /* Start the program ahead of a run, and wait for RUN, which is in M then. */
-static void prepare(struct msg *m)
+static void prepare_program(struct msg *m)
 {
 	const struct msg_prepare limits = take_prepare(&m->prepare);
 	const char *what = "";
 
-	if (start(&what) != 0)
+	if (start_program(&what) != 0)
 		shim_unfit(UNFIT_ENDED);
 	shim_wait(&shim, &limits);
 	channel_recv(m);
@@ -377,7 +377,7 @@ static void shim_serve(const struct sandbox *sb,
 	shim = (struct shim){.sb = sb, .p = &cage, .proc = proc};
 	channel_recv(&m);
 	if (m.type == MSG_PREPARE)
-		prepare(&m);
+		prepare_program(&m);
 	if (m.type != MSG_RUN)
 		channel_broken();
 	take_run(&m.run);
@@ -386,7 +386,7 @@ static void shim_serve(const struct sandbox *sb,
 		const char *what = "";
 		int rc;
 
-		rc = start(&what);
+		rc = start_program(&what);
 		if (rc != 0)
 			fail_start(rc, what);
 	}
@@ -394,7 +394,7 @@ static void shim_serve(const struct sandbox *sb,
 		tell_id();
 	serving = true;
 	channel_while_waiting(shim_watch_due);
-	serve();
+	serve_program();
 }
 
 static pid_t shim_spawn(const struct sandbox *sb,

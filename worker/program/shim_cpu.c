@@ -140,7 +140,7 @@ static struct seen *met_again(const struct seen *p, size_t *j)
 }
 
 /* The processes ended since the last look; GOT: faults received by waiting parents. */
-static struct missed ended(uint64_t *got)
+static struct missed missed_of(uint64_t *got)
 {
 	struct missed m = {0};
 
@@ -171,7 +171,7 @@ static struct missed ended(uint64_t *got)
  * received for processes that no look met may cover as much of others, and is charged
  * itself.
  */
-static uint64_t settle(const struct missed *m)
+static uint64_t settle_missed(const struct missed *m)
 {
 	uint64_t spare = above(m->ticks_got, m->ticks);
 	uint64_t lost = above(balance.owed, spare);
@@ -194,13 +194,13 @@ void shim_cpu_end(void)
 	struct missed m;
 	uint64_t got, owed, most, estimate = 0, lost_ms;
 
-	m = ended(&got);
+	m = missed_of(&got);
 	m.owed = above(m.of, got);
 	owed = above(missed_before.owed, above(got, m.of));
 	if (owed > 0)
 		estimate = (uint64_t)((double)missed_before.ms * (double)owed /
 				      (double)missed_before.of);
-	lost_ms = settle(&m) * 1000 / ticks_a_second();
+	lost_ms = settle_missed(&m) * 1000 / ticks_a_second();
 	missed_ms += lost_ms > estimate ? lost_ms : estimate;
 	most = was->took_ms * processors;
 	m.ms = m.ms < most ? m.ms : most;
@@ -225,7 +225,7 @@ static uint64_t least;	   /* the sum was as much once */
  * for good if no look follows. A sum counts once two looks have found as much: one look
  * may count a child twice, in the child's and the parent's account.
  */
-static uint64_t known(void)
+static uint64_t known_cpu_us(void)
 {
 	uint64_t both = before[0] < before[1] ? before[0] : before[1];
 
@@ -234,7 +234,7 @@ static uint64_t known(void)
 
 static uint64_t never_less(uint64_t ms)
 {
-	least = known();
+	least = known_cpu_us();
 	before[1] = before[0];
 	before[0] = ms;
 	return ms > least ? ms : least;
@@ -257,7 +257,7 @@ void shim_tell_used(const struct shim *s)
 {
 	channel_send(&(struct msg){
 	    .type = MSG_USED,
-	    .used = {.cpu_ms = shim_cpu_since_start(s, known())}});
+	    .used = {.cpu_ms = shim_cpu_since_start(s, known_cpu_us())}});
 }
 
 void shim_watch_ended(const struct shim *s)

@@ -35,7 +35,7 @@ void shim_end_all(void)
 
 static const char *const spaces[] = {ROOTFS_WORK, "/tmp", "/dev/shm"};
 
-static bool look(int fd, struct shim_space *r)
+static bool read_output(int fd, struct shim_space *r)
 {
 	struct statfs fs;
 
@@ -59,7 +59,7 @@ bool shim_full(struct shim_space *r)
 		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		r->path = spaces[i];
-		full = fd >= 0 && look(fd, r);
+		full = fd >= 0 && read_output(fd, r);
 		if (fd >= 0)
 			close(fd);
 	}
@@ -189,7 +189,7 @@ static void signalled(const struct shim *s, int sig)
 		  abbrev != NULL ? abbrev : "?");
 }
 
-static bool is_blank(const struct buf *b)
+static bool is_blank_output(const struct buf *b)
 {
 	static const char blanks[] = {' ', '\t', '\r', '\n'};
 
@@ -207,7 +207,7 @@ _Noreturn static void send_result(void)
 	if (reply != NULL)
 		report_result(MSG_RESULT_REPLY, NULL, buf_data(reply),
 			      buf_len(reply));
-	else if (is_blank(output))
+	else if (is_blank_output(output))
 		report_result(MSG_RESULT_VALUE, NULL, "null", strlen("null"));
 	else
 		report_result(MSG_RESULT_VALUE, NULL, buf_data(output),

@@ -27,7 +27,7 @@
 #endif
 
 /* Receive the answer to an artifact; a refused artifact does not count. */
-static const char *take_answer(struct shim *s, uint64_t size, char *id)
+static const char *take_artifact_answer(struct shim *s, uint64_t size, char *id)
 {
 	static char errmsg[MSG_TEXT_MAX + 1];
 	struct buf body = {0};
@@ -48,8 +48,8 @@ static const char *take_answer(struct shim *s, uint64_t size, char *id)
 	return errmsg;
 }
 
-static const char *fault(struct shim *s, uint64_t size, struct str name,
-			 struct str mime_type)
+static const char *artifact_fault(struct shim *s, uint64_t size,
+				  struct str name, struct str mime_type)
 {
 	static char errmsg[256];
 	uint64_t left = s->run.artifact_bytes - s->artifact_bytes;
@@ -82,7 +82,7 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n, struct str name,
 		       struct str mime_type, char *id)
 {
 	struct msg m = {.type = MSG_ARTIFACT};
-	const char *errmsg = fault(s, n, name, mime_type);
+	const char *errmsg = artifact_fault(s, n, name, mime_type);
 
 	if (errmsg != NULL)
 		return errmsg;
@@ -91,7 +91,7 @@ const char *shim_bytes(struct shim *s, const char *p, size_t n, struct str name,
 	m.artifact.mime_type = mime_type;
 	progress_flush();
 	channel_send_body(&m, p, n);
-	return take_answer(s, n, id);
+	return take_artifact_answer(s, n, id);
 }
 
 /* Does PATH lead out of the folder in which PATH begins? */
@@ -162,7 +162,7 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	static char head[MSG_CHUNK_MAX];
 	uint64_t size = (uint64_t)st->st_size;
 	struct msg m = {.type = MSG_ARTIFACT};
-	const char *errmsg = fault(s, size, name, mime_type);
+	const char *errmsg = artifact_fault(s, size, name, mime_type);
 	ssize_t n;
 
 	if (errmsg != NULL)
@@ -182,7 +182,7 @@ static const char *send_file(struct shim *s, int fd, const struct stat *st,
 	progress_flush();
 	channel_send(&m);
 	send_rest(fd, (uint64_t)n, size);
-	return take_answer(s, size, id);
+	return take_artifact_answer(s, size, id);
 }
 
 /* O_NONBLOCK keeps a FIFO from blocking the shim; the FIFO is refused afterwards. */

@@ -19,7 +19,7 @@
 #include "ipc/file_part.h"
 #include "worker/channel.h"
 
-static int write_all(int fd, struct str s)
+static int write_given(int fd, struct str s)
 {
 	while (s.n > 0) {
 		ssize_t n = write(fd, s.p, s.n);
@@ -58,12 +58,12 @@ static int write_file(int in, const struct file_part *f)
 	fd = create(in, name);
 	if (fd < 0)
 		return fd;
-	rc = write_all(fd, f->data);
+	rc = write_given(fd, f->data);
 	close(fd);
 	return rc;
 }
 
-static void fail(const struct file_part *f, int rc)
+static void fail_given(const struct file_part *f, int rc)
 {
 	if (rc == -ENOSPC)
 		shim_fail(
@@ -108,7 +108,7 @@ void shim_take_files(struct shim *s)
 			channel_broken();
 		rc = write_file(in, &f);
 		if (rc < 0)
-			fail(&f, rc);
+			fail_given(&f, rc);
 	}
 	sys_close(in);
 }

@@ -245,7 +245,7 @@ static const char *on_call(struct shim *s, struct json_view v)
 }
 
 /* Ask a question: all members but the id are parameters. */
-static const char *ask(struct json_view v, enum msg_input_kind kind)
+static const char *ask_supervisor(struct json_view v, enum msg_input_kind kind)
 {
 	struct msg m = {.type = MSG_INPUT, .input = {.kind = kind}};
 	struct json_view id, key, value;
@@ -275,19 +275,19 @@ static const char *ask(struct json_view v, enum msg_input_kind kind)
 static const char *on_elicit(struct shim *s, struct json_view v)
 {
 	(void)s;
-	return ask(v, MSG_INPUT_ELICIT);
+	return ask_supervisor(v, MSG_INPUT_ELICIT);
 }
 
 static const char *on_sample(struct shim *s, struct json_view v)
 {
 	(void)s;
-	return ask(v, MSG_INPUT_SAMPLE);
+	return ask_supervisor(v, MSG_INPUT_SAMPLE);
 }
 
 static const char *on_roots(struct shim *s, struct json_view v)
 {
 	(void)s;
-	return ask(v, MSG_INPUT_ROOTS);
+	return ask_supervisor(v, MSG_INPUT_ROOTS);
 }
 
 static const char *on_reply(struct shim *s, struct json_view v)
@@ -319,7 +319,7 @@ static const struct {
 };
 
 /* Handle LINE, an object with a single member whose name is the kind of message. */
-static const char *take_line(struct shim *s, struct json_view line)
+static const char *take_program_line(struct shim *s, struct json_view line)
 {
 	struct json_view key, value, more;
 	size_t at = 0;
@@ -337,7 +337,7 @@ static const char *take_line(struct shim *s, struct json_view line)
 	       "elicit, sample, roots and reply are";
 }
 
-static bool is_blank(struct str line)
+static bool is_blank_line(struct str line)
 {
 	for (size_t i = 0; i < line.n; i++)
 		if (strchr(" \t\r", line.p[i]) == NULL || line.p[i] == '\0')
@@ -346,8 +346,8 @@ static bool is_blank(struct str line)
 }
 
 /* End the run without an answer. The shim adds details only for the shim's own limit. */
-_Noreturn static void over(const struct shim *s, uint64_t number,
-			   const char *errmsg)
+_Noreturn static void end_flood(const struct shim *s, uint64_t number,
+				const char *errmsg)
 {
 	char details[64];
 
@@ -365,7 +365,7 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 	const char *errmsg;
 	size_t at;
 
-	if (is_blank(line))
+	if (is_blank_line(line))
 		return;
 	if (!json_view_check((struct json_view){line.p, line.n}, &value,
 			     &errmsg, &at))
@@ -373,9 +373,9 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 			  "line %llu of descriptor 3 is not JSON: %s (byte "
 			  "%zu)",
 			  (unsigned long long)number, errmsg, at);
-	errmsg = take_line(s, value);
+	errmsg = take_program_line(s, value);
 	if (errmsg != NULL && is_refusal(s))
-		over(s, number, errmsg);
+		end_flood(s, number, errmsg);
 	if (errmsg != NULL)
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "line %llu of descriptor 3: %s",

@@ -41,7 +41,7 @@ static struct {
 /* ---- lost files ---- */
 
 /* Copy PATH without characters that could fake another line of the log. */
-static size_t show(char *to, size_t max, const char *path)
+static size_t show_path_text(char *to, size_t max, const char *path)
 {
 	size_t n = text_clean(to, max, path, strlen(path));
 
@@ -61,18 +61,18 @@ static void send_lost(enum msg_lost_kind kind, const char *path, uint64_t size,
 {
 	char name[MSG_NAME_MAX];
 
-	report_lost(
-	    &(struct msg_lost){.kind = kind,
-			       .count = count,
-			       .size = size,
-			       .name = {name, show(name, sizeof(name), path)},
-			       .errmsg = {errmsg, strlen(errmsg)}});
+	report_lost(&(struct msg_lost){
+	    .kind = kind,
+	    .count = count,
+	    .size = size,
+	    .name = {name, show_path_text(name, sizeof(name), path)},
+	    .errmsg = {errmsg, strlen(errmsg)}});
 }
 
 static void warn(const char *path, const char *errmsg)
 {
 	char text[1024], name[MSG_NAME_MAX];
-	int n = (int)show(name, sizeof(name), path);
+	int n = (int)show_path_text(name, sizeof(name), path);
 
 	n = snprintf(text, sizeof(text), "out/%.*s is no artifact: %s", n, name,
 		     errmsg);
@@ -102,7 +102,7 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 }
 
 /* Count PATH as not tried. */
-static void leave(const char *path)
+static void leave_out_file(const char *path)
 {
 	if (out.left++ == 0)
 		out.first = xstrdup(path);
@@ -111,7 +111,7 @@ static void leave(const char *path)
 /* ---- the files ---- */
 
 /* The position of NAME among N sorted names. */
-static size_t place(char *const *names, size_t n, const char *name)
+static size_t name_place(char *const *names, size_t n, const char *name)
 {
 	size_t from = 0;
 
@@ -144,7 +144,7 @@ static char **names_in(DIR *d, size_t *n)
 		if (++out.entries > ENTRIES_MAX)
 			break;
 		names = xrealloc(names, (*n + 1) * sizeof(*names));
-		at = place(names, *n, e->d_name);
+		at = name_place(names, *n, e->d_name);
 		memmove(names + at + 1, names + at, (*n - at) * sizeof(*names));
 		names[at] = xstrdup(e->d_name);
 		++*n;
@@ -204,7 +204,7 @@ static void collect_one(struct shim *s, int at, const char *name,
 	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		lose(s, path, 0, "it cannot be looked at");
 	else if (out.full && S_ISREG(st.st_mode))
-		leave(path);
+		leave_out_file(path);
 	else if (S_ISDIR(st.st_mode))
 		collect_below(s, at, name, path, depth);
 	else if (!out.full)

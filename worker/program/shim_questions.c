@@ -67,8 +67,8 @@ const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 }
 
 /* Write the answer to question SEQ to the program. */
-static void pass_on(struct shim *s, uint32_t seq, bool ok,
-		    const struct buf *body)
+static void pass_answer(struct shim *s, uint32_t seq, bool ok,
+			const struct buf *body)
 {
 	struct buf line = {0};
 
@@ -88,7 +88,7 @@ static void pass_on(struct shim *s, uint32_t seq, bool ok,
 }
 
 /* 1: the answer to an artifact, in BODY; *OK: the artifact was kept. */
-static int take_answer(struct shim *s, bool *ok, struct buf *body)
+static int take_program_answer(struct shim *s, bool *ok, struct buf *body)
 {
 	struct msg m;
 	uint32_t seq;
@@ -104,7 +104,7 @@ static int take_answer(struct shim *s, bool *ok, struct buf *body)
 	buf_wrote(body, total);
 	if (seq == 0)
 		return 1;
-	pass_on(s, seq, *ok, body);
+	pass_answer(s, seq, *ok, body);
 	buf_fini(body);
 	return 0;
 }
@@ -124,7 +124,7 @@ bool shim_await_artifact(struct shim *s, struct buf *body)
 
 	do
 		shim_watch_due();
-	while (!is_answered() || take_answer(s, &ok, body) == 0);
+	while (!is_answered() || take_program_answer(s, &ok, body) == 0);
 	return ok;
 }
 
@@ -133,6 +133,6 @@ void shim_recv_answer(struct shim *s)
 	struct buf body = {0};
 	bool ok;
 
-	if (take_answer(s, &ok, &body) != 0)
+	if (take_program_answer(s, &ok, &body) != 0)
 		channel_broken(); /* an answer without an artifact */
 }

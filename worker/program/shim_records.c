@@ -167,7 +167,7 @@ static void count_any_mapping(struct look *l, const char *line)
 }
 
 /* Call L->line with each line; many lines exist only for many records. */
-static void count_lines(struct look *l, const char *path)
+static void count_fdinfo_lines(struct look *l, const char *path)
 {
 	static char text[1 << 16];
 	int fd = openat(l->s->proc, path, O_RDONLY | O_CLOEXEC);
@@ -205,7 +205,7 @@ static void count_thread_mappings(struct look *l, const char *path)
 
 	snprintf(below, sizeof(below), "%s/maps", path);
 	if (!l->mapped)
-		count_lines(l, below);
+		count_fdinfo_lines(l, below);
 }
 
 /* Count a thread, since a thread can have separate descriptors. */
@@ -215,7 +215,7 @@ static void count_thread(struct look *l, const char *path)
 
 	snprintf(below, sizeof(below), "%s/fdinfo", path);
 	l->line = count_descriptor_line;
-	each_number(l, below, count_lines);
+	each_number(l, below, count_fdinfo_lines);
 	l->line = count_mapping;
 	count_thread_mappings(l, path);
 }
@@ -300,7 +300,7 @@ static void count_all(void *arg)
  * Look at all processes. Records shared by threads count for each thread, which costs a
  * program with many threads a part of the bound, and hides nothing.
  */
-static void look(const struct shim *s)
+static void count_records(const struct shim *s)
 {
 	struct look l = {.s = s};
 
@@ -329,7 +329,7 @@ static uint64_t most_of(const struct shim *s, enum record r)
 }
 
 /* Are N records free? Little space is a refusal, or each call would soon cost a look. */
-static bool has_room(const struct shim *s, enum record r, uint64_t n)
+static bool has_record_room(const struct shim *s, enum record r, uint64_t n)
 {
 	uint64_t most = most_of(s, r);
 	int64_t begun = clock_mono_ms();
@@ -340,7 +340,7 @@ static bool has_room(const struct shim *s, enum record r, uint64_t n)
 		return true;
 	if (r == EXEC || begun < refused_until_ms[r])
 		return false;
-	look(s);
+	count_records(s);
 	if (counted[r] <= most - most / ROOM_PART && counted[r] + n <= most)
 		return true;
 	refused_until_ms[r] = pause_end(begun);
@@ -401,8 +401,8 @@ bool shim_records_allow(const struct shim *s, const struct seccomp_notif *n)
 	if (others == SHARED_LOCKS_FOUND)
 		return false;
 	allowed = others == SHARED_LOCKS_NONE &&
-		  (t.pages == 0 || has_room(s, SHARED, t.pages)) &&
-		  has_room(s, t.r, t.n);
+		  (t.pages == 0 || has_record_room(s, SHARED, t.pages)) &&
+		  has_record_room(s, t.r, t.n);
 	if (!allowed) {
 		answer.flags = 0;
 		answer.error = -records[t.r].err;

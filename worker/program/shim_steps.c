@@ -33,7 +33,7 @@ static uint32_t hash(struct str name)
 }
 
 /* Find the step NAME, or a free entry, whose name is NULL. */
-static struct named *find(struct str name)
+static struct named *find_step(struct str name)
 {
 	uint32_t i = hash(name);
 
@@ -73,8 +73,8 @@ static const bool may[MSG_STEP_STATES][MSG_STEP_STATES] = {
 			  [MSG_STEP_FAILED] = true},
 };
 
-static void apply(struct named *s, enum msg_step_state to, struct str code,
-		  struct str message)
+static void apply_step(struct named *s, enum msg_step_state to, struct str code,
+		       struct str message)
 {
 	static char clean[MSG_TEXT_MAX], text[MSG_NAME_MAX + 1];
 	size_t n = text_clean(clean, sizeof(clean), message.p, message.n);
@@ -112,7 +112,7 @@ const char *shim_step(struct str name, const char *state, struct str code,
 	if (!text_is_name(code.p, code.n, MSG_NAME_MAX))
 		return "a step's code is 1 to 256 bytes without control "
 		       "characters";
-	s = find(name);
+	s = find_step(name);
 	if (s->name == NULL) {
 		s->step = steps_declare(name.p, name.n, 1, STEPS_NONE);
 		if (s->step == STEPS_NONE)
@@ -122,6 +122,6 @@ const char *shim_step(struct str name, const char *state, struct str code,
 	}
 	if (!may[s->state][to])
 		return "a step that has ended stays as it is";
-	apply(s, (enum msg_step_state)to, code, message);
+	apply_step(s, (enum msg_step_state)to, code, message);
 	return NULL;
 }

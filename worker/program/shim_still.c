@@ -101,7 +101,7 @@ static void read_threads(const struct shim *s, struct threads *ts)
 		closedir(d);
 }
 
-static bool is_same(const struct thread *a, const struct thread *b)
+static bool is_same_thread(const struct thread *a, const struct thread *b)
 {
 	return a->pid == b->pid && a->tid == b->tid && a->turns == b->turns &&
 	       a->state == b->state;
@@ -112,12 +112,12 @@ static bool are_same(const struct threads *a, const struct threads *b)
 	bool same = a->whole && b->whole && a->n == b->n;
 
 	for (size_t i = 0; i < a->n && same; i++)
-		same = is_same(&a->all[i], &b->all[i]);
+		same = is_same_thread(&a->all[i], &b->all[i]);
 	return same;
 }
 
 /* A thread that sleeps in the kernel stops before it goes on. */
-static bool stop(const struct shim *s, int64_t end_ms)
+static bool stop_threads(const struct shim *s, int64_t end_ms)
 {
 	const struct timespec a_while = {.tv_nsec = 1000000};
 
@@ -136,7 +136,7 @@ static bool stop(const struct shim *s, int64_t end_ms)
 static bool was_stopped(const struct thread *t)
 {
 	for (size_t i = 0; i < before.n && t->state == 'T'; i++)
-		if (is_same(&before.all[i], t))
+		if (is_same_thread(&before.all[i], t))
 			return true;
 	return false;
 }
@@ -145,7 +145,7 @@ static bool was_stopped(const struct thread *t)
  * The youngest process is continued first, so that a parent in wait(2) finds the
  * child running. Threads of one process stop and continue together.
  */
-static void go_on(void)
+static void continue_threads(void)
 {
 	long stays = 0;
 
@@ -171,13 +171,13 @@ bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg)
 		return false;
 	read_threads(s, &before);
 	do {
-		still = stop(s, end_ms);
+		still = stop_threads(s, end_ms);
 		if (still)
 			look(arg);
 		read_threads(s, &last);
 		still = still && !last.running && are_same(&first, &last);
 	} while (!still && clock_mono_ms() < end_ms);
-	go_on();
+	continue_threads();
 	return still;
 }
 
@@ -220,5 +220,5 @@ void shim_hold_end(const struct shim *s)
 		return;
 	hold.stopped = false;
 	read_threads(s, &last);
-	go_on();
+	continue_threads();
 }

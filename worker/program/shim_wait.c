@@ -35,7 +35,7 @@ void shim_unfit(enum zygote_proto_unfit why)
 }
 
 /* Has the program ended? Reported before any other cause. */
-static void reap(const struct shim *s)
+static void reap_children(const struct shim *s)
 {
 	int status;
 	pid_t pid;
@@ -46,14 +46,14 @@ static void reap(const struct shim *s)
 }
 
 /* A descriptor was closed, possibly all, since the program is ending. */
-_Noreturn static void closed(const struct shim *s)
+_Noreturn static void end_by_close(const struct shim *s)
 {
 	const struct timespec ts = {.tv_nsec = 1000000};
 	sigset_t none;
 
 	sigemptyset(&none);
 	for (int i = 0; i < ENDING_MS; i++) {
-		reap(s);
+		reap_children(s);
 		(void)ppoll(NULL, 0, &ts, &none);
 	}
 	shim_unfit(UNFIT_SPOKE);
@@ -78,7 +78,7 @@ static bool look_at_pipes(struct shim *s, int timeout_ms)
 
 	sigemptyset(&none);
 	n = ppoll(p, WATCHED, &ts, &none);
-	reap(s);
+	reap_children(s);
 	if (n < 0)
 		return false;
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
@@ -88,7 +88,7 @@ static bool look_at_pipes(struct shim *s, int timeout_ms)
 	if (((p[AT_OUT].revents | p[AT_LINES].revents) & POLLIN) != 0)
 		shim_unfit(UNFIT_SPOKE);
 	if ((p[AT_IN].revents | p[AT_OUT].revents | p[AT_LINES].revents) != 0)
-		closed(s);
+		end_by_close(s);
 	return p[AT_RUN].revents != 0;
 }
 
@@ -98,7 +98,7 @@ struct wait {
 	uint64_t most_bytes;
 };
 
-static void tell(const struct shim_use *u)
+static void tell_use(const struct shim_use *u)
 {
 	channel_send(&(struct msg){
 	    .type = MSG_WAITING,
@@ -106,7 +106,7 @@ static void tell(const struct shim_use *u)
 }
 
 /* The program used no CPU time since the last look: from now on the program waits. */
-static void settle(struct wait *w, const struct shim *s, int64_t now)
+static void settle_wait(struct wait *w, const struct shim *s, int64_t now)
 {
 	struct shim_use u = shim_measure(s, 0);
 	uint64_t most = u.own_bytes + u.own_bytes / GROWTH_PART + GROWTH_BYTES;
@@ -114,7 +114,7 @@ static void settle(struct wait *w, const struct shim *s, int64_t now)
 	w->settled_ms = now;
 	if (most < w->most_bytes)
 		w->most_bytes = most;
-	tell(&u);
+	tell_use(&u);
 }
 
 static uint64_t allowed_cpu_ms(const struct wait *w, int64_t now)
@@ -123,8 +123,8 @@ static uint64_t allowed_cpu_ms(const struct wait *w, int64_t now)
 	       (uint64_t)(now - w->settled_ms) / WAIT_CPU_PART;
 }
 
-static void look(struct wait *w, const struct shim *s,
-		 const struct msg_prepare *p)
+static void look_at_program(struct wait *w, const struct shim *s,
+			    const struct msg_prepare *p)
 {
 	struct shim_use u = shim_measure(s, w->most_bytes);
 	int64_t now = clock_mono_ms();
@@ -143,7 +143,7 @@ static void look(struct wait *w, const struct shim *s,
 	if (now - w->began_ms > START_MS)
 		shim_unfit(UNFIT_SLOW);
 	if (u.cpu_ms == w->cpu_ms)
-		settle(w, s, now);
+		settle_wait(w, s, now);
 	w->cpu_ms = u.cpu_ms;
 }
 
@@ -163,11 +163,11 @@ void shim_wait(struct shim *s, const struct msg_prepare *p)
 			break;
 		if (clock_mono_ms() - looked_ms < every)
 			continue;
-		look(&w, s, p);
+		look_at_program(&w, s, p);
 		looked_ms = clock_mono_ms();
 	}
 	u = shim_measure(s, UINT64_MAX);
 	s->start_cpu_ms = u.cpu_ms;
-	tell(&u);
+	tell_use(&u);
 	channel_send(&(struct msg){.type = MSG_READY});
 }

@@ -94,7 +94,7 @@ void http_addr_text(const struct http_addr *a, char out[HTTP_ADDR_SIZE])
 /*
  * Return the length of the name in NAME[:PORT], or 0 if HOST has another form.
  */
-static size_t name_len(const char *host)
+static size_t host_name_len(const char *host)
 {
 	size_t n = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
 
@@ -106,7 +106,7 @@ static size_t name_len(const char *host)
 	return host[n] == '\0' ? n : 0;
 }
 
-static bool is(const char *s, size_t len, const char *want)
+static bool is_host(const char *s, size_t len, const char *want)
 {
 	return strlen(want) == len && strncasecmp(s, want, len) == 0;
 }
@@ -125,14 +125,14 @@ static bool in_list(const char *s, size_t len, const char *list)
 
 static bool names_loopback(const char *host, size_t len)
 {
-	return is(host, len, "localhost") || is(host, len, "127.0.0.1") ||
-	       is(host, len, "[::1]");
+	return is_host(host, len, "localhost") ||
+	       is_host(host, len, "127.0.0.1") || is_host(host, len, "[::1]");
 }
 
 bool http_host_ok(const struct http_addr *a, const char *host,
 		  const char *allowed)
 {
-	size_t n = name_len(host);
+	size_t n = host_name_len(host);
 	char own[HTTP_ADDR_SIZE];
 
 	host_text(a, own, sizeof(own));
@@ -140,7 +140,7 @@ bool http_host_ok(const struct http_addr *a, const char *host,
 		return false;
 	if (!a->loopback && allowed == NULL)
 		return true;
-	return names_loopback(host, n) || is(host, n, own) ||
+	return names_loopback(host, n) || is_host(host, n, own) ||
 	       in_list(host, n, allowed);
 }
 
@@ -148,7 +148,7 @@ bool http_origin_ok(const char *origin, const char *host, const char *allowed)
 {
 	static const char *const schemes[] = {"http://", "https://"};
 	const char *page = NULL;
-	size_t n, host_n = name_len(host);
+	size_t n, host_n = host_name_len(host);
 
 	if (in_list(origin, strlen(origin), allowed))
 		return true;
@@ -157,7 +157,7 @@ bool http_origin_ok(const char *origin, const char *host, const char *allowed)
 			page = origin + strlen(schemes[i]);
 	if (page == NULL)
 		return false;
-	n = name_len(page);
+	n = host_name_len(page);
 	return n > 0 && (names_loopback(page, n) ||
 			 (n == host_n && strncasecmp(page, host, n) == 0));
 }

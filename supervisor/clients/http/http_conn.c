@@ -25,7 +25,7 @@
 /* ---- the end ---- */
 
 /* Count NOW bytes of requests as held by C, in place of c->held. */
-static void hold(struct http_conn *c, size_t now)
+static void hold_body(struct http_conn *c, size_t now)
 {
 	c->pool->held.bodies += now - c->held;
 	c->usage->bodies += now - c->held;
@@ -34,7 +34,7 @@ static void hold(struct http_conn *c, size_t now)
 }
 
 /* Count NOW bytes as unread by C's client, in place of c->counted. */
-static void weigh(struct http_conn *c, size_t now)
+static void weigh_body(struct http_conn *c, size_t now)
 {
 	struct http_pool *p = c->pool;
 	bool less = now < c->counted;
@@ -50,7 +50,7 @@ static void weigh(struct http_conn *c, size_t now)
 void http_conn_weigh(struct http_conn *c)
 {
 	/* the whole block: sent bytes stay allocated until the rest is sent */
-	weigh(c, (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due);
+	weigh_body(c, (buf_len(&c->unsent) > 0 ? c->unsent.cap : 0) + c->due);
 }
 
 void http_conn_due(struct http_conn *c, size_t bytes)
@@ -63,10 +63,10 @@ void http_conn_set_usage(struct http_conn *c, struct http_usage *usage)
 {
 	size_t held = c->held;
 
-	hold(c, 0);
-	weigh(c, 0);
+	hold_body(c, 0);
+	weigh_body(c, 0);
 	c->usage = usage != NULL ? usage : &c->pool->nobody;
-	hold(c, held);
+	hold_body(c, held);
 	http_conn_weigh(c);
 }
 
@@ -82,8 +82,8 @@ void http_conn_free(struct http_conn *c)
 	if (c->watch != NULL)
 		c->watch->gone(c->watcher);
 	p->ops->on_closed(p->arg, c);
-	hold(c, 0);
-	weigh(c, 0);
+	hold_body(c, 0);
+	weigh_body(c, 0);
 	fair_queue_cancel(&c->turn);
 	http_pool_rank(c, true);
 	TAILQ_REMOVE(&p->all, c, link);
@@ -327,7 +327,7 @@ static void advance(struct http_conn *c)
 	}
 	if (step == HTTP_IN_HEAD)
 		return;
-	hold(c, buf_len(&http_parse_request(c->parse)->body));
+	hold_body(c, buf_len(&http_parse_request(c->parse)->body));
 	if (!c->head_told)
 		on_head(c);
 	if (c->state != READING)
@@ -344,7 +344,7 @@ static void advance(struct http_conn *c)
 	}
 }
 
-static void take(struct http_conn *c, const char *data, size_t n)
+static void take_input(struct http_conn *c, const char *data, size_t n)
 {
 	size_t used = 0;
 
@@ -357,7 +357,7 @@ static void take(struct http_conn *c, const char *data, size_t n)
 	if (used == n)
 		return;
 	buf_add(&c->in, data + used, n - used);
-	hold(c, c->held + n - used);
+	hold_body(c, c->held + n - used);
 	if (buf_len(&c->in) >= HTTP_PIPELINE_MAX || holds_too_much(c))
 		event_del(c->readable);
 }
@@ -368,17 +368,17 @@ static void take_rest(struct http_conn *c)
 	struct buf in = c->in;
 
 	c->in = (struct buf){0};
-	hold(c, 0);
+	hold_body(c, 0);
 	if (!c->ended)
 		event_add(c->readable, NULL);
-	take(c, buf_data(&in), buf_len(&in));
+	take_input(c, buf_data(&in), buf_len(&in));
 	buf_fini(&in);
 	c->my_turn = false;
 	if (c->ended && c->state == READING)
 		http_conn_free(c); /* the rest of the request will not come */
 }
 
-static void read_some(struct http_conn *c);
+static void read_input(struct http_conn *c);
 
 static void on_turn(void *arg)
 {
@@ -389,7 +389,7 @@ static void on_turn(void *arg)
 		c->reads = false;
 		if (!c->ended)
 			event_add(c->readable, NULL);
-		read_some(c);
+		read_input(c);
 		return;
 	}
 	if (c->state == ANSWERING) {
@@ -411,7 +411,7 @@ static void next_request(struct http_conn *c)
 	if (c->reads) /* the turn was for more of the finished request's body */
 		fair_queue_cancel(&c->turn);
 	c->reads = false;
-	hold(c, buf_len(&c->in));
+	hold_body(c, buf_len(&c->in));
 	http_parse_next(c->parse);
 	c->begun = c->head_told = c->headless = false;
 	c->sink = NULL;
@@ -438,7 +438,7 @@ static void on_end(struct http_conn *c)
 	event_del(c->readable);
 }
 
-static void read_some(struct http_conn *c)
+static void read_input(struct http_conn *c)
 {
 	static char data[READ_BYTES];
 	ssize_t n = read(c->fd, data, sizeof(data));
@@ -450,7 +450,7 @@ static void read_some(struct http_conn *c)
 	else if (n == 0)
 		on_end(c);
 	else if (c->state != LINGERING)
-		take(c, data, (size_t)n);
+		take_input(c, data, (size_t)n);
 }
 
 /*
@@ -464,7 +464,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	if (c->state != READING || !c->head_told || p->turns == NULL) {
-		read_some(c);
+		read_input(c);
 		return;
 	}
 	c->reads = true;

@@ -30,7 +30,7 @@ static void wake(struct http_conn *c)
 		event_active(c->writable, EV_WRITE, 0);
 }
 
-static void put(struct http_conn *c, const char *text, size_t len)
+static void put_reply(struct http_conn *c, const char *text, size_t len)
 {
 	c->put_ms = clock_mono_ms();
 	if (buf_len(&c->unsent) == 0)
@@ -42,17 +42,17 @@ static void put(struct http_conn *c, const char *text, size_t len)
 
 void http_conn_put_raw(struct http_conn *c, const char *text)
 {
-	put(c, text, strlen(text));
+	put_reply(c, text, strlen(text));
 }
 
 /* Put the bytes of B, which is emptied. */
 static void put_buf(struct http_conn *c, struct buf *b)
 {
-	put(c, buf_data(b), buf_len(b));
+	put_reply(c, buf_data(b), buf_len(b));
 	buf_fini(b);
 }
 
-static const char *reason(int status)
+static const char *status_reason(int status)
 {
 	static const struct {
 		int status;
@@ -123,8 +123,9 @@ static void begin_head(struct http_conn *c, struct buf *head, int status)
 	gmtime_r(&now, &tm);
 	strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
 		 &tm);
-	buf_printf(head, "HTTP/1.1 %d %s\r\n%s%s%s", status, reason(status),
-		   date, connection, c->fields != NULL ? c->fields : "");
+	buf_printf(head, "HTTP/1.1 %d %s\r\n%s%s%s", status,
+		   status_reason(status), date, connection,
+		   c->fields != NULL ? c->fields : "");
 	free(c->fields);
 	c->fields = NULL;
 }
@@ -171,7 +172,7 @@ void http_conn_reply(struct http_conn *c, int status, const char *type,
 						 : "Content-Length: 0\r\n\r\n");
 	put_buf(c, &head);
 	if (type != NULL && !c->headless)
-		put(c, body, len);
+		put_reply(c, body, len);
 	c->watch = NULL;
 	http_conn_enter(c, ANSWERED, 0);
 }
@@ -220,7 +221,7 @@ void http_conn_put_event(struct http_conn *c, const struct sse *s,
 	begin_chunk(c, &head, buf_len(&event) + e->len + strlen(SSE_END));
 	buf_add(&head, buf_data(&event), buf_len(&event));
 	put_buf(c, &head);
-	put(c, e->text, e->len);
+	put_reply(c, e->text, e->len);
 	http_conn_put_raw(c, c->old ? SSE_END : SSE_END "\r\n");
 	buf_fini(&event);
 }
@@ -252,7 +253,7 @@ void http_conn_begin_body(struct http_conn *c, int status, const char *type,
 
 void http_conn_put_body(struct http_conn *c, const char *data, size_t n)
 {
-	put(c, data, n);
+	put_reply(c, data, n);
 }
 
 void http_conn_end_body(struct http_conn *c)

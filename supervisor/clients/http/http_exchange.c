@@ -88,7 +88,7 @@ static struct http_exchange_list *queue_of(const struct http_exchange *x)
 }
 
 /* Add MORE (1 or -1) times X to the counters of its state. */
-static void count(struct http_exchange *x, int more)
+static void count_live(struct http_exchange *x, int more)
 {
 	struct requestor *q = requestor_of(x);
 
@@ -127,10 +127,10 @@ void http_exchange_apply(struct http_exchange *x, enum http_exchange_event ev)
 	if (TAILQ_EMPTY(&x->of->deferred))
 		set_ready(x->of, false);
 	if (x->state != EXCHANGE_NEW)
-		count(x, -1);
+		count_live(x, -1);
 	x->state = to;
 	if (to != EXCHANGE_CLOSED)
-		count(x, 1);
+		count_live(x, 1);
 	queue = queue_of(x);
 	if (queue != NULL)
 		TAILQ_INSERT_TAIL(queue, x, queue);
@@ -247,7 +247,7 @@ void http_exchange_end(struct http_exchange *x, int status, const char *errmsg)
 /* ---- the events of an exchange ---- */
 
 /* Count the bytes of X's events, which were BYTES before. */
-static void account(struct http_exchange *x, size_t bytes)
+static void account_event(struct http_exchange *x, size_t bytes)
 {
 	struct requestor *q = requestor_of(x);
 
@@ -273,7 +273,7 @@ void http_exchange_pump(struct http_exchange *x)
 			continue;
 		bytes = x->sse.bytes;
 		sse_drop(&x->sse);
-		account(x, bytes);
+		account_event(x, bytes);
 	}
 	http_conn_due(x->conn, sse_bytes_after(&x->sse, x->sent));
 	if (e == NULL && x->state == EXCHANGE_LAST)
@@ -360,7 +360,7 @@ static void added(struct http_exchange *x)
 		return;
 	bytes = x->sse.bytes;
 	sse_trim(&x->sse, HTTP_OPEN_TIGHT);
-	account(x, bytes);
+	account_event(x, bytes);
 	http_exchange_pump(x);
 }
 
@@ -372,13 +372,13 @@ void http_exchange_send(struct http_exchange *x, const char *text, size_t len,
 	if (x->state == EXCHANGE_CLOSED || !http_exchange_begin(x))
 		return;
 	sse_add(&x->sse, text, len, kind);
-	account(x, bytes);
+	account_event(x, bytes);
 	added(x);
 }
 
 /* Add the last event, TEXT or *taken* ANSWER; both NULL: there is none. */
-static void finish(struct http_exchange *x, const char *text, size_t len,
-		   struct buf *answer)
+static void finish_exchange(struct http_exchange *x, const char *text,
+			    size_t len, struct buf *answer)
 {
 	size_t bytes = x->sse.bytes;
 
@@ -386,7 +386,7 @@ static void finish(struct http_exchange *x, const char *text, size_t len,
 		sse_add_taken(&x->sse, answer, SSE_LAST);
 	else if (text != NULL)
 		sse_add(&x->sse, text, len, SSE_LAST);
-	account(x, bytes);
+	account_event(x, bytes);
 	http_exchange_apply(x, EXCHANGE_ON_LAST);
 	added(x);
 }
@@ -399,7 +399,7 @@ void http_exchange_answer(void *arg, void *exchange, const char *text,
 
 	(void)arg;
 	if (http_exchange_is_begun(x)) {
-		finish(x, text, len, NULL);
+		finish_exchange(x, text, len, NULL);
 		return;
 	}
 	if (x->state == EXCHANGE_CLOSED)
@@ -419,7 +419,7 @@ void http_exchange_answer_taken(void *arg, void *exchange, struct buf *answer,
 				struct reply_hint hint)
 {
 	if (http_exchange_is_begun(exchange))
-		finish(exchange, NULL, 0, answer);
+		finish_exchange(exchange, NULL, 0, answer);
 	else
 		http_exchange_answer(arg, exchange, buf_data(answer),
 				     buf_len(answer), hint);
@@ -496,7 +496,7 @@ void http_exchange_request(struct http_exchange *x, struct rpc_msg *m)
  * Begin the first deferred request of OF, whose next request waits for another
  * turn. False: the session still reads too much, and waits.
  */
-static bool go_on(struct http_conversation *of)
+static bool continue_conversation(struct http_conversation *of)
 {
 	struct http_exchange *x = TAILQ_FIRST(&of->deferred);
 	const struct buf *body;
@@ -535,7 +535,7 @@ static void go_on_all(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	while (begun < BEGUN_AT_ONCE && (of = TAILQ_FIRST(&all->ready)) != NULL)
-		begun += go_on(of);
+		begun += continue_conversation(of);
 	if (!TAILQ_EMPTY(&all->ready))
 		event_add(all->go_on, CLOCK_TIMEVAL(0));
 }

@@ -59,16 +59,17 @@ void http_fields_fini(struct http_fields *f)
 	*f = (struct http_fields){0};
 }
 
-static bool is(const char *name, size_t len, const char *want)
+static bool is_field(const char *name, size_t len, const char *want)
 {
 	return strlen(want) == len && strncasecmp(name, want, len) == 0;
 }
 
-static const struct http_param *find(const struct http_param *params, size_t n,
-				     const char *name, size_t len)
+static const struct http_param *find_param(const struct http_param *params,
+					   size_t n, const char *name,
+					   size_t len)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is(name, len, params[i].name))
+		if (is_field(name, len, params[i].name))
 			return &params[i];
 	return NULL;
 }
@@ -76,7 +77,7 @@ static const struct http_param *find(const struct http_param *params, size_t n,
 const char *http_param(const struct http_request *r, const char *name)
 {
 	const struct http_param *p =
-	    find(r->params, r->n_params, name, strlen(name));
+	    find_param(r->params, r->n_params, name, strlen(name));
 
 	return p != NULL ? p->value : NULL;
 }
@@ -90,7 +91,7 @@ bool http_is_param(const char *name, size_t len)
 static int add_param(struct http_fields *f, const char *name, size_t name_len,
 		     const char *value, size_t value_len, const char **errmsg)
 {
-	if (find(f->params, f->n_params, name, name_len) != NULL) {
+	if (find_param(f->params, f->n_params, name, name_len) != NULL) {
 		*errmsg = TWICE;
 		return 400;
 	}
@@ -110,7 +111,7 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 		*errmsg = "more than 100 header fields came";
 		return 431;
 	}
-	while (i < HTTP_SEEN && !is(name, name_len, table[i].name))
+	while (i < HTTP_SEEN && !is_field(name, name_len, table[i].name))
 		i++;
 	while (value_len > 0 && strchr(" \t", value[value_len - 1]) != NULL)
 		value_len--;
@@ -179,7 +180,7 @@ static bool covers(const char *range, size_t len, const char *type)
 {
 	size_t major = strcspn(type, "/") + 1;
 
-	return is(range, len, type) || is(range, len, "*/*") ||
+	return is_field(range, len, type) || is_field(range, len, "*/*") ||
 	       (len == major + 1 && range[major] == '*' &&
 		strncasecmp(range, type, major) == 0);
 }
@@ -210,5 +211,5 @@ bool http_is_type(const char *value, const char *type)
 {
 	size_t n = value == NULL ? 0 : type_len(value);
 
-	return n > 0 && is(value, n, type) && value[n] != ',';
+	return n > 0 && is_field(value, n, type) && value[n] != ',';
 }

@@ -280,7 +280,7 @@ static const llhttp_settings_t settings = {
 };
 
 /* Give llhttp N bytes. Returns how many llhttp took. */
-static size_t run(struct http_parse *p, const char *data, size_t n)
+static size_t run_parser(struct http_parse *p, const char *data, size_t n)
 {
 	llhttp_errno_t rc = llhttp_execute(&p->ll, data, n);
 
@@ -302,7 +302,7 @@ static size_t run(struct http_parse *p, const char *data, size_t n)
  * Say what is wrong with the last byte of HEAD, or NULL: bytes that HTTP
  * readers interpret differently are refused.
  */
-static const char *fault_of(const char *head, size_t len)
+static const char *head_fault(const char *head, size_t len)
 {
 	unsigned char c = (unsigned char)head[len - 1];
 	unsigned char before = len > 1 ? (unsigned char)head[len - 2] : 0;
@@ -343,7 +343,7 @@ static void check_request_line(struct http_parse *p)
 
 static void read_head(struct http_parse *p)
 {
-	size_t used = run(p, buf_data(&p->head), buf_len(&p->head));
+	size_t used = run_parser(p, buf_data(&p->head), buf_len(&p->head));
 
 	/* llhttp and this file have to agree on where the head ends */
 	if (p->step != HTTP_BAD && (!p->head_read || used != buf_len(&p->head)))
@@ -358,7 +358,7 @@ static const char *fault_in_last(const struct http_parse *p, size_t n)
 
 	for (size_t len = buf_len(&p->head) - n + 1;
 	     len <= buf_len(&p->head) && errmsg == NULL; len++)
-		errmsg = fault_of(buf_data(&p->head), len);
+		errmsg = head_fault(buf_data(&p->head), len);
 	return errmsg;
 }
 
@@ -395,7 +395,7 @@ static void read_trailers(struct http_parse *p)
 	size_t used;
 
 	llhttp_resume(&p->ll);
-	used = run(p, buf_data(&p->head) + 2, n);
+	used = run_parser(p, buf_data(&p->head) + 2, n);
 	if (p->step != HTTP_BAD && (p->step != HTTP_WHOLE || used != n))
 		bad(p, 400,
 		    "the trailers do not end where their blank line is");
@@ -489,7 +489,7 @@ size_t http_parse_add(struct http_parse *p, const char *data, size_t n)
 		used += add_head(p, data + used, n - used);
 	while (used < n && p->step == HTTP_IN_BODY)
 		used += p->in_trailers ? add_trailers(p, data + used, n - used)
-				       : run(p, data + used, n - used);
+				       : run_parser(p, data + used, n - used);
 	return used;
 }
 

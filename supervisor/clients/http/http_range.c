@@ -14,7 +14,7 @@
 static const char digits[] = "0123456789";
 
 /* Return the number of N digits at P, or INT64_MAX if the number is larger. */
-static int64_t number(const char *p, size_t n)
+static int64_t parse_position(const char *p, size_t n)
 {
 	int64_t v = 0;
 
@@ -55,8 +55,8 @@ int http_range(const char *field, int64_t size, int64_t *at, int64_t *n)
 	if (p[first + 1 + last + strspn(p + first + 1 + last, " \t")] != '\0' ||
 	    first + last == 0)
 		return -ENOENT;
-	from = number(p, first);
-	to = last > 0 ? number(p + first + 1, last) : INT64_MAX;
+	from = parse_position(p, first);
+	to = last > 0 ? parse_position(p + first + 1, last) : INT64_MAX;
 	if (first == 0)
 		return suffix(to, size, at, n);
 	if (to < from)

@@ -25,7 +25,7 @@ void http_waitq_init(struct http_waitq *w)
 	w->n = 0;
 }
 
-static void leave(struct http_waitq_entry *one)
+static void leave_queue(struct http_waitq_entry *one)
 {
 	TAILQ_REMOVE(&one->owner->all, one, link);
 	one->owner->n--;
@@ -34,7 +34,7 @@ static void leave(struct http_waitq_entry *one)
 
 static void on_gone(void *watcher)
 {
-	leave(watcher);
+	leave_queue(watcher);
 }
 
 static const struct http_watch watch = {.gone = on_gone};
@@ -43,7 +43,7 @@ static const struct http_watch watch = {.gone = on_gone};
  * Is there room for C? The entries of a requestor leave room for other
  * requestors.
  */
-static bool has_room(const struct http_waitq *w, const struct http_conn *c)
+static bool has_wait_room(const struct http_waitq *w, const struct http_conn *c)
 {
 	const void *user = http_conn_user(c);
 	const struct http_waitq_entry *one;
@@ -59,7 +59,7 @@ bool http_waitq_add(struct http_waitq *w, struct http_conn *c)
 {
 	struct http_waitq_entry *one;
 
-	if (!has_room(w, c))
+	if (!has_wait_room(w, c))
 		return false;
 	one = xcalloc(1, sizeof(*one));
 	*one = (struct http_waitq_entry){
@@ -78,7 +78,7 @@ static struct http_conn *take_first(struct http_waitq *w)
 	struct http_conn *c = one->conn;
 
 	http_conn_watch(c, NULL, NULL);
-	leave(one);
+	leave_queue(one);
 	return c;
 }
 

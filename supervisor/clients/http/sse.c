@@ -24,7 +24,7 @@ void sse_init(struct sse *s, uint64_t number)
 	TAILQ_INIT(&s->events);
 }
 
-static void let_go(struct sse *s, struct sse_event *e)
+static void drop_event(struct sse *s, struct sse_event *e)
 {
 	TAILQ_REMOVE(&s->events, e, link);
 	s->bytes -= e->len;
@@ -53,12 +53,12 @@ static void bound(struct sse *s, enum sse_kind kind, size_t most)
 	     e = next) {
 		next = TAILQ_NEXT(e, link);
 		if (e->kind == kind)
-			let_go(s, e);
+			drop_event(s, e);
 	}
 }
 
 /* Add an event. *Takes* TEXT. */
-static void add(struct sse *s, char *text, size_t len, enum sse_kind kind)
+static void add_event(struct sse *s, char *text, size_t len, enum sse_kind kind)
 {
 	static const size_t most[] = {[SSE_PASSING] = SSE_PASSING_MAX,
 				      [SSE_ASKED] = SSE_ASKED_MAX,
@@ -78,7 +78,7 @@ static void add(struct sse *s, char *text, size_t len, enum sse_kind kind)
 
 void sse_add(struct sse *s, const char *text, size_t len, enum sse_kind kind)
 {
-	add(s, xstrndup(text, len), len, kind);
+	add_event(s, xstrndup(text, len), len, kind);
 }
 
 void sse_add_taken(struct sse *s, struct buf *text, enum sse_kind kind)
@@ -86,12 +86,12 @@ void sse_add_taken(struct sse *s, struct buf *text, enum sse_kind kind)
 	size_t len;
 	char *taken = buf_take(text, &len);
 
-	add(s, taken, len, kind);
+	add_event(s, taken, len, kind);
 }
 
 void sse_drop(struct sse *s)
 {
-	let_go(s, TAILQ_FIRST(&s->events));
+	drop_event(s, TAILQ_FIRST(&s->events));
 }
 
 void sse_trim(struct sse *s, size_t bytes)
@@ -102,7 +102,7 @@ void sse_trim(struct sse *s, size_t bytes)
 	     e = next) {
 		next = TAILQ_NEXT(e, link);
 		if (next != NULL)
-			let_go(s, e);
+			drop_event(s, e);
 	}
 }
 
@@ -140,7 +140,7 @@ static const char *mark(const struct sse *s)
 	return s->push ? UNRELATED : "";
 }
 
-static const char *whose(const struct sse *s)
+static const char *event_prefix(const struct sse *s)
 {
 	return s->instance != NULL ? s->instance : "";
 }
@@ -148,7 +148,8 @@ static const char *whose(const struct sse *s)
 void sse_put_priming(struct buf *out, const struct sse *s, int retry_ms)
 {
 	buf_printf(out, "id: " ID "\nretry: %d\ndata: \n\n", mark(s), s->number,
-		   s->last, *whose(s) != '\0' ? "-" : "", whose(s), retry_ms);
+		   s->last, *event_prefix(s) != '\0' ? "-" : "",
+		   event_prefix(s), retry_ms);
 }
 
 void sse_put_head(struct buf *out, const struct sse *s,
@@ -156,7 +157,8 @@ void sse_put_head(struct buf *out, const struct sse *s,
 {
 	if (s->number != 0)
 		buf_printf(out, "id: " ID "\n", mark(s), s->number, e->seq,
-			   *whose(s) != '\0' ? "-" : "", whose(s));
+			   *event_prefix(s) != '\0' ? "-" : "",
+			   event_prefix(s));
 	buf_add_str(out, "data: ");
 }
 

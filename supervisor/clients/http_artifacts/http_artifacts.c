@@ -98,7 +98,7 @@ int http_artifacts_digest(const char *field, char hex[65])
 
 /* ---- refusals ---- */
 
-static int status_of(const char *code)
+static int error_status(const char *code)
 {
 	static const struct {
 		const char *code;
@@ -118,7 +118,7 @@ void http_artifacts_refuse(struct http_conn *c, struct tool_error *e)
 {
 	struct json_object *data =
 	    json_pack("errorCode:s details?O", e->code, e->details);
-	int status = status_of(e->code);
+	int status = error_status(e->code);
 	struct buf out = {0};
 
 	rpc_put_error(&out, NULL,
@@ -228,8 +228,8 @@ static void on_gone(void *watcher)
 
 static const struct http_watch watch_put = {.gone = on_gone};
 
-static bool check_head(struct http_conn *c, const struct http_request *r,
-		       char sha256[65])
+static bool check_put_head(struct http_conn *c, const struct http_request *r,
+			   char sha256[65])
 {
 	int rc;
 
@@ -269,7 +269,7 @@ bool http_artifacts_begin(struct context *ctx, struct requestor *q,
 	char sha256[65];
 	char *name;
 
-	if (!http_artifacts_in_rate(q, c) || !check_head(c, r, sha256))
+	if (!http_artifacts_in_rate(q, c) || !check_put_head(c, r, sha256))
 		return false;
 	name = http_artifacts_name(r->query);
 	v = xcalloc(1, sizeof(*v));

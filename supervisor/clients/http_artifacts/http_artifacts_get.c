@@ -199,7 +199,7 @@ static void refuse_get(struct sending *v, int rc, const char *run)
 	http_artifacts_refuse(c, &e);
 }
 
-static bool is_text(const char *s)
+static bool is_visible_text(const char *s)
 {
 	return utf8_printable(s, strlen(s));
 }
@@ -210,7 +210,7 @@ static void on_found(void *arg, const struct store_result *res);
  * The file is missing: read the row again, which may say why by now; the second
  * time the file is lost.
  */
-static void missing(struct sending *v)
+static void answer_missing(struct sending *v)
 {
 	const struct requestor *q = http_conn_user(v->conn);
 
@@ -242,7 +242,7 @@ static void on_found(void *arg, const struct store_result *res)
 		v->source = download_open(v->ctx, http_conn_user(c), a, v->at,
 					  v->end - v->at, &rc);
 	if (rc == -ENOENT && res->rc == 0) {
-		missing(v);
+		answer_missing(v);
 		return;
 	}
 	if (rc != 0) {
@@ -252,8 +252,9 @@ static void on_found(void *arg, const struct store_result *res)
 	head = http_conn_request(c)->method == HTTP_IS_HEAD;
 	put_fields(c, a, v);
 	http_conn_begin_body(c, v->part ? 206 : 200,
-			     is_text(a->mime_type) ? a->mime_type
-						   : "application/octet-stream",
+			     is_visible_text(a->mime_type)
+				 ? a->mime_type
+				 : "application/octet-stream",
 			     v->end - v->at);
 	if (head || a->size == 0) {
 		http_conn_end_body(c);

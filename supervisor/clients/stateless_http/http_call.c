@@ -114,7 +114,7 @@ static void on_read_done(void *arg)
 	http_conversation_read_on(&call->conversation);
 }
 
-static const char *field(void *arg, const char *name)
+static const char *call_field(void *arg, const char *name)
 {
 	const struct http_conn *c = ((struct http_call *)arg)->exchange.conn;
 
@@ -129,7 +129,7 @@ static const struct session_ops session_ops = {
     .has_reader = http_exchange_has_reader,
     .backlogged = is_backlogged,
     .read_done = on_read_done,
-    .field = field,
+    .field = call_field,
 };
 
 /* ---- the request of a call ---- */

@@ -90,8 +90,10 @@ static const struct named {
 };
 
 /* Check VALUE, the header field H or NULL if absent, against BODY. */
-static enum http_era check(const struct mcp_header *h, const char *value,
-			   struct json_object *body, struct http_fault *f)
+static enum http_era check_header_value(const struct mcp_header *h,
+					const char *value,
+					struct json_object *body,
+					struct http_fault *f)
 {
 	if (mcp_header_check(h, value, body, f->text, sizeof(f->text)))
 		return HTTP_ERA_STATELESS;
@@ -112,7 +114,7 @@ static enum http_era check_name(const struct http_request *r,
 		body = json_member(m->params, n->member);
 	if (!json_object_is_type(body, json_type_string))
 		return HTTP_ERA_STATELESS; /* the method reports the fault */
-	return check(&n->field, r->field[HTTP_MCP_NAME], body, f);
+	return check_header_value(&n->field, r->field[HTTP_MCP_NAME], body, f);
 }
 
 /*
@@ -138,7 +140,8 @@ static enum http_era check_said(const struct http_request *r,
 	for (size_t i = 0; era == HTTP_ERA_STATELESS && i < ARRAY_LEN(said);
 	     i++)
 		if (said[i].body != NULL && (said[i].value != NULL) == came)
-			era = check(said[i].h, said[i].value, said[i].body, f);
+			era = check_header_value(said[i].h, said[i].value,
+						 said[i].body, f);
 	return era;
 }
 
@@ -146,10 +149,10 @@ static enum http_era check_said(const struct http_request *r,
  * Check the head of a request. An unserved version is reported before fields
  * missing in the head.
  */
-static enum http_era check_head(const struct http_request *r,
-				const struct rpc_msg *m,
-				const struct mcp_envelope *e,
-				struct http_fault *f)
+static enum http_era check_era_head(const struct http_request *r,
+				    const struct rpc_msg *m,
+				    const struct mcp_envelope *e,
+				    struct http_fault *f)
 {
 	enum http_era era = HTTP_ERA_STATELESS;
 
@@ -183,7 +186,7 @@ static enum http_era of_request(const struct http_request *r,
 				 r->field[HTTP_REVISION])
 			   : HTTP_ERA_SESSIONS;
 	if (e.claims)
-		return check_head(r, m, &e, f);
+		return check_era_head(r, m, &e, f);
 	if (!by_head)
 		return HTTP_ERA_SESSIONS;
 	http_era_names(all, MCP_LATEST);

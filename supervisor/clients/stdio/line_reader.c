@@ -18,8 +18,8 @@ void line_reader_fini(struct line_reader *l)
 	buf_fini(&l->rest);
 }
 
-static void tell(const char *text, size_t len,
-		 const struct line_reader_ops *ops, void *arg)
+static void tell_line(const char *text, size_t len,
+		      const struct line_reader_ops *ops, void *arg)
 {
 	if (len > 0 && text[len - 1] == '\r')
 		len--;
@@ -45,10 +45,10 @@ static void finish_line(struct line_reader *l, const char *data, size_t n,
 	if (buf_len(&l->held) + n > l->max) {
 		ops->on_too_long(arg);
 	} else if (buf_len(&l->held) == 0) {
-		tell(data, n, ops, arg); /* no copy: the line came whole */
+		tell_line(data, n, ops, arg); /* no copy: the line came whole */
 	} else {
 		buf_add(&l->held, data, n);
-		tell(buf_data(&l->held), buf_len(&l->held), ops, arg);
+		tell_line(buf_data(&l->held), buf_len(&l->held), ops, arg);
 	}
 	if (l->held.cap > KEEP_BYTES)
 		buf_fini(&l->held);
@@ -56,8 +56,8 @@ static void finish_line(struct line_reader *l, const char *data, size_t n,
 		buf_drop(&l->held, buf_len(&l->held));
 }
 
-static void hold(struct line_reader *l, const char *data, size_t n,
-		 const struct line_reader_ops *ops, void *arg)
+static void hold_part(struct line_reader *l, const char *data, size_t n,
+		      const struct line_reader_ops *ops, void *arg)
 {
 	if (l->skipping || n == 0)
 		return;
@@ -71,8 +71,8 @@ static void hold(struct line_reader *l, const char *data, size_t n,
 }
 
 /* Report lines until l->paused. Returns how many bytes were used. */
-static size_t split(struct line_reader *l, const char *data, size_t n,
-		    const struct line_reader_ops *ops, void *arg)
+static size_t split_lines(struct line_reader *l, const char *data, size_t n,
+			  const struct line_reader_ops *ops, void *arg)
 {
 	const char *at = data, *end = data + n, *newline;
 
@@ -81,7 +81,7 @@ static size_t split(struct line_reader *l, const char *data, size_t n,
 		at = newline + 1;
 	}
 	if (!l->paused) {
-		hold(l, at, (size_t)(end - at), ops, arg);
+		hold_part(l, at, (size_t)(end - at), ops, arg);
 		at = end;
 	}
 	return (size_t)(at - data);
@@ -93,11 +93,11 @@ void line_reader_feed(struct line_reader *l, const char *data, size_t n,
 	size_t used = 0;
 
 	if (buf_len(&l->rest) > 0)
-		buf_drop(&l->rest, split(l, buf_data(&l->rest),
-					 buf_len(&l->rest), ops, arg));
+		buf_drop(&l->rest, split_lines(l, buf_data(&l->rest),
+					       buf_len(&l->rest), ops, arg));
 	if (buf_len(&l->rest) == 0) {
 		buf_fini(&l->rest);
-		used = split(l, data, n, ops, arg);
+		used = split_lines(l, data, n, ops, arg);
 	}
 	buf_add(&l->rest, data + used, n - used);
 }

@@ -36,7 +36,7 @@ static void came(struct stream_bytes *b, size_t n)
 }
 
 /* Return where the next bytes go, and in *N how many. */
-static char *room(struct stream_bytes *b, size_t *n)
+static char *stream_room(struct stream_bytes *b, size_t *n)
 {
 	char *p = b->to->room(b->arg, n);
 
@@ -49,7 +49,7 @@ void stream_bytes_from(struct stream_bytes *b, struct buf *rest)
 {
 	while (b->coming > 0 && buf_len(rest) > 0) {
 		size_t n;
-		char *p = room(b, &n);
+		char *p = stream_room(b, &n);
 
 		if (n == 0)
 			return;
@@ -64,7 +64,7 @@ void stream_bytes_from(struct stream_bytes *b, struct buf *rest)
 static ssize_t read_once(struct stream_bytes *b, int fd)
 {
 	size_t n;
-	char *p = room(b, &n);
+	char *p = stream_room(b, &n);
 	ssize_t got;
 
 	if (n == 0)

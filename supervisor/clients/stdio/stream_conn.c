@@ -96,7 +96,8 @@ static void forget_intake(struct stream_conn *c)
 	free(set_large(c, NULL, 0));
 }
 
-static void closed(struct stream_conn *c, const char *what, const char *errmsg)
+static void note_closed(struct stream_conn *c, const char *what,
+			const char *errmsg)
 {
 	log_info("conn", "requestor=%s %s=closed err=\"%s\"",
 		 c->session.requestor->name, what, errmsg);
@@ -139,10 +140,10 @@ static void read_more(struct stream_conn *c)
 	event_add(c->readable, c->in_file ? CLOCK_TIMEVAL(0) : NULL);
 }
 
-static void count_lines(struct stream_conn *c);
+static void count_unread_lines(struct stream_conn *c);
 
 /* Read on, unless C is paused: first the lines at hand in turns, then IN. */
-static void go_on(struct stream_conn *c)
+static void continue_reading(struct stream_conn *c)
 {
 	if (c->ended || c->stopped || c->resting || c->waits ||
 	    c->parsing != NULL || c->session.n_batches > 0 ||
@@ -150,7 +151,7 @@ static void go_on(struct stream_conn *c)
 		return;
 	if (c->bytes.coming > 0) {
 		stream_bytes_from(&c->bytes, &c->lines.rest);
-		count_lines(c);
+		count_unread_lines(c);
 		if (c->bytes.coming > 0) {
 			read_more(c);
 			return;
@@ -163,7 +164,7 @@ static void go_on(struct stream_conn *c)
 		read_more(c);
 }
 
-static void rest(struct stream_conn *c, int64_t ms)
+static void rest_reading(struct stream_conn *c, int64_t ms)
 {
 	c->resting = true;
 	evtimer_add(c->rested, CLOCK_TIMEVAL(ms));
@@ -178,7 +179,7 @@ static bool is_greeting(const struct rpc_msg *m)
  * Pass M to the session. A notification or response has no answer to refuse it
  * with, so a client which sends too many is not read for a while.
  */
-static void take(struct stream_conn *c, struct rpc_msg *m)
+static void take_message(struct stream_conn *c, struct rpc_msg *m)
 {
 	int64_t wait_ms = 0;
 
@@ -191,7 +192,7 @@ static void take(struct stream_conn *c, struct rpc_msg *m)
 		wait_ms = requestor_owe_other(c->session.requestor);
 	session_take(&c->session, NULL, m);
 	if (wait_ms > 0)
-		rest(c, wait_ms);
+		rest_reading(c, wait_ms);
 	stop_if_needed(c);
 }
 
@@ -200,8 +201,8 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 	struct stream_conn *c = arg;
 
 	c->parsing = NULL;
-	take(c, m);
-	go_on(c);
+	take_message(c, m);
+	continue_reading(c);
 }
 
 /*
@@ -209,13 +210,13 @@ static void on_parsed(void *arg, struct rpc_msg *m)
  * waits: a refusal needs the id of the message, which is unknown before
  * parsing.
  */
-static void parse(struct stream_conn *c, char *text, size_t len)
+static void parse_line(struct stream_conn *c, char *text, size_t len)
 {
 	struct requestor *q = c->session.requestor;
 
 	if (!thread_pool_has_room(c->ctx->thread_pool, q)) {
 		set_large(c, text, len);
-		rest(c, FULL_MS);
+		rest_reading(c, FULL_MS);
 		return;
 	}
 	c->parsing =
@@ -234,8 +235,8 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	c->resting = false;
 	if (large != NULL)
-		parse(c, large, len);
-	go_on(c);
+		parse_line(c, large, len);
+	continue_reading(c);
 }
 
 static void on_line(void *arg, const char *text, size_t len)
@@ -246,10 +247,10 @@ static void on_line(void *arg, const char *text, size_t len)
 	c->lines.paused = true; /* a turn is a single message */
 	if (!rpc_async_takes_thread(text, len)) {
 		rpc_async_parse_now(c->session.requestor, &m, text, len);
-		take(c, &m);
+		take_message(c, &m);
 		return;
 	}
-	parse(c, line_reader_take(&c->lines, text, len), len);
+	parse_line(c, line_reader_take(&c->lines, text, len), len);
 }
 
 static void on_too_long(void *arg)
@@ -279,7 +280,7 @@ static void on_too_long(void *arg)
 
 static const struct line_reader_ops ops = {on_line, on_too_long};
 
-static void count_lines(struct stream_conn *c)
+static void count_unread_lines(struct stream_conn *c)
 {
 	size_t now = buf_len(&c->lines.held) + buf_len(&c->lines.rest);
 
@@ -289,7 +290,7 @@ static void count_lines(struct stream_conn *c)
 }
 
 /* Add N bytes. A line may take what other lines and memory leave. */
-static void add(struct stream_conn *c, const char *data, size_t n)
+static void add_output(struct stream_conn *c, const char *data, size_t n)
 {
 	size_t max = (size_t)c->ctx->config->max_message_bytes;
 	size_t others = c->session.requestor->line_bytes - c->held;
@@ -300,7 +301,7 @@ static void add(struct stream_conn *c, const char *data, size_t n)
 		room = (size_t)free + c->held;
 	c->lines.max = room > max ? max : room > LINE_LEAST ? room : LINE_LEAST;
 	line_reader_feed(&c->lines, data, n, &ops, c);
-	count_lines(c);
+	count_unread_lines(c);
 }
 
 static void on_turn(void *arg)
@@ -308,8 +309,8 @@ static void on_turn(void *arg)
 	struct stream_conn *c = arg;
 
 	c->lines.paused = false;
-	add(c, "", 0);
-	go_on(c);
+	add_output(c, "", 0);
+	continue_reading(c);
 }
 
 /* End the session. Unsent answers are still written while the client reads. */
@@ -318,7 +319,7 @@ static void input_ended(struct stream_conn *c, const char *errmsg)
 	c->ended = true; /* first: what it lets go reads nothing more */
 	session_fini(&c->session);
 	if (buf_len(&c->unsent) == 0 && c->bytes.leaving == 0)
-		closed(c, "input", errmsg);
+		note_closed(c, "input", errmsg);
 	else
 		event_add(c->stalled, CLOCK_TIMEVAL(STALL_S * 1000));
 }
@@ -345,20 +346,20 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (bytes) {
-		go_on(c);
+		continue_reading(c);
 		return;
 	}
 	if (n > 0 && memchr(data, '\n', (size_t)n) != NULL) {
 		c->lines.paused = true;
-		add(c, data, (size_t)n);
+		add_output(c, data, (size_t)n);
 		fair_queue_submit(c->ctx->turns, &c->session.requestor->turns,
 				  &c->turn);
 		return;
 	}
 	c->lines.paused = false;
 	if (n > 0)
-		add(c, data, (size_t)n);
-	go_on(c);
+		add_output(c, data, (size_t)n);
+	continue_reading(c);
 }
 
 /* ---- out ---- */
@@ -380,7 +381,7 @@ static void on_stalled(evutil_socket_t fd, short what, void *arg)
 	if (!c->stopped && !c->ended)
 		event_del(c->stalled);
 	else if (c->unmoved >= STALL_MAX && (c->ended || poll(&in, 1, 0) > 0))
-		closed(c, "input", "its answers are not read either");
+		note_closed(c, "input", "its answers are not read either");
 }
 
 /* Count the unsent bytes in the memory of the requestor. */
@@ -442,7 +443,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	count_unsent(c);
 	if (rc < 0 && !send_again_may(rc) && rc != -ENODATA) {
 		c->lost = rc != -EPIPE && rc != -ECONNRESET;
-		closed(c, "output", strerror(-rc));
+		note_closed(c, "output", strerror(-rc));
 		return;
 	}
 	if (rc == -EAGAIN && c->out_file)
@@ -450,7 +451,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	else if (send_again_may(rc))
 		SEND_AGAIN(c->writable, c->out, rc);
 	if (c->ended && rc == 0) {
-		closed(c, "input", "");
+		note_closed(c, "input", "");
 		return;
 	}
 	if (c->ended || !c->stopped || too_much(c, UNSENT_MAX / 2))
@@ -458,7 +459,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	c->stopped = false;
 	c->backlogged = false;
 	sessions_read_on(c->ctx);
-	go_on(c);
+	continue_reading(c);
 }
 
 /* Write in the next turn of the loop, so that all output leaves together. */
@@ -526,7 +527,7 @@ static void on_read_done(void *arg)
 	struct stream_conn *c = arg;
 
 	wake(c);
-	go_on(c); /* the last batch may be done */
+	continue_reading(c); /* the last batch may be done */
 }
 
 static bool is_backlogged(void *arg)
@@ -543,8 +544,8 @@ static bool does_lag(void *arg)
 	return c->backlogged || unsent(c) > LAG_BYTES;
 }
 
-static bool take_bytes(void *arg, int64_t size, const struct session_bytes *to,
-		       void *to_arg)
+static bool take_upload_bytes(void *arg, int64_t size,
+			      const struct session_bytes *to, void *to_arg)
 {
 	struct stream_conn *c = arg;
 
@@ -573,7 +574,7 @@ static bool sends_bytes(void *arg)
 
 static void on_bytes_room(void *arg)
 {
-	go_on(arg);
+	continue_reading(arg);
 }
 
 static const struct session_ops session_ops = {.send = send_line,
@@ -582,7 +583,7 @@ static const struct session_ops session_ops = {.send = send_line,
 					       .backlogged = is_backlogged,
 					       .lags = does_lag,
 					       .read_done = on_read_done,
-					       .take_bytes = take_bytes,
+					       .take_bytes = take_upload_bytes,
 					       .bytes_room = on_bytes_room,
 					       .send_bytes = send_bytes,
 					       .sends_bytes = sends_bytes};
@@ -637,8 +638,8 @@ void stream_conn_serve(struct stream_conn *c)
 
 	c->greets = c->waits = c->has_first = false;
 	if (has_first)
-		take(c, &c->first);
-	go_on(c);
+		take_message(c, &c->first);
+	continue_reading(c);
 }
 
 bool stream_conn_lost(const struct stream_conn *c)
@@ -669,7 +670,7 @@ void stream_conn_free(struct stream_conn *c)
 		rpc_async_free(c->ctx->thread_pool, c->session.requestor,
 			       &c->first);
 	line_reader_fini(&c->lines);
-	count_lines(c);
+	count_unread_lines(c);
 	stream_bytes_fini(&c->bytes);
 	buf_fini(&c->unsent);
 	count_unsent(c);

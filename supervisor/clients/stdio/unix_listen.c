@@ -82,7 +82,7 @@ static size_t count_peers(const struct unix_listener *l, uid_t uid)
 }
 
 /* Has UID too many connections? A user leaves connections to others. */
-static bool is_full(const struct unix_listener *l, uid_t uid)
+static bool uid_is_full(const struct unix_listener *l, uid_t uid)
 {
 	size_t mine = count_peers(l, uid);
 
@@ -112,7 +112,7 @@ static void turn_away(const struct unix_listener *l, int fd, uid_t uid)
 	close(fd);
 }
 
-static void greet(struct unix_listener *l, int fd)
+static void greet_stream(struct unix_listener *l, int fd)
 {
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
@@ -122,7 +122,7 @@ static void greet(struct unix_listener *l, int fd)
 		close(fd);
 		return;
 	}
-	if (is_full(l, cred.uid)) {
+	if (uid_is_full(l, cred.uid)) {
 		turn_away(l, fd, cred.uid);
 		return;
 	}
@@ -156,7 +156,7 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 	(void)what;
 	fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0) {
-		greet(l, fd);
+		greet_stream(l, fd);
 	} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
 		log_warn("listen", "accept=resting err=\"%s\"",
 			 strerror(errno));
@@ -240,7 +240,7 @@ static bool is_in(const char *path, const char *state_dir)
 }
 
 /* Make the folder of PATH, such as that of a default path, if missing. */
-static void make_folder(const char *path, const char *state_dir)
+static void make_socket_folder(const char *path, const char *state_dir)
 {
 	char *dir = xstrdup(path), *slash = strrchr(dir, '/');
 
@@ -254,7 +254,7 @@ static void make_folder(const char *path, const char *state_dir)
 }
 
 /* Say why PATH cannot be listened at; RC is negative. */
-static void explain(const char *path, int rc, char *errmsg, size_t size)
+static void explain_listen(const char *path, int rc, char *errmsg, size_t size)
 {
 	if (rc == -ENAMETOOLONG)
 		snprintf(errmsg, size,
@@ -276,7 +276,7 @@ static void explain(const char *path, int rc, char *errmsg, size_t size)
 		    path, strerror(-rc));
 }
 
-static int status_of(int rc)
+static int listen_status(int rc)
 {
 	return rc == -EACCES || rc == -EPERM ? EX_NOPERM
 	       : rc == -ENAMETOOLONG	     ? EX_CONFIG
@@ -292,7 +292,7 @@ static int open_path(const char *path, const char *state_dir, char *errmsg,
 	if (!set_addr(&addr, path))
 		rc = -ENAMETOOLONG;
 	if (rc == 0) {
-		make_folder(path, state_dir);
+		make_socket_folder(path, state_dir);
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
 			    0);
 		rc = fd < 0 ? -errno : bind_at(fd, &addr);
@@ -303,7 +303,7 @@ static int open_path(const char *path, const char *state_dir, char *errmsg,
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	explain(path, rc, errmsg, size);
+	explain_listen(path, rc, errmsg, size);
 	return rc;
 }
 
@@ -316,7 +316,7 @@ static int try_folder(const char *path)
 	char *dir = xstrdup(path), *slash;
 	int rc = -ENOENT;
 
-	/* the parent as well, as in make_folder() */
+	/* the parent as well, as in make_socket_folder() */
 	for (int i = 0; rc == -ENOENT && i < 2; i++) {
 		slash = strrchr(dir, '/');
 		if (slash == NULL)
@@ -343,8 +343,8 @@ int unix_listen_try(const struct config *c, char *errmsg, size_t size)
 		rc = try_folder(path);
 	if (rc == 0)
 		return 0;
-	explain(path, rc, errmsg, size);
-	return status_of(rc);
+	explain_listen(path, rc, errmsg, size);
+	return listen_status(rc);
 }
 
 static int option(int fd, int name)

@@ -49,7 +49,8 @@ struct http_listener {
 
 /* ---- connections ---- */
 
-static void greet(struct http_listener *h, int fd, const struct sockaddr *from)
+static void greet_connection(struct http_listener *h, int fd,
+			     const struct sockaddr *from)
 {
 	int on = 1, unsent = HTTP_SOCKET_BYTES;
 
@@ -77,7 +78,7 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			break;
-		greet(h, fd, (struct sockaddr *)&from);
+		greet_connection(h, fd, (struct sockaddr *)&from);
 	}
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
 		log_warn("http", "accept=resting err=\"%s\"", strerror(errno));
@@ -134,7 +135,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
  * Raise the limit of descriptors as far as the system allows. Returns how many
  * connections fit.
  */
-static size_t make_room(void)
+static size_t drop_idle(void)
 {
 	struct rlimit lim;
 
@@ -178,8 +179,8 @@ static int bind_listen(struct http_addr *a)
  * Check what CONFIG says of the listener. Returns 0, or the exit status with
  * ERRMSG.
  */
-static int check(struct http_addr *a, const struct config *config, char *errmsg,
-		 size_t size)
+static int check_listen_addr(struct http_addr *a, const struct config *config,
+			     char *errmsg, size_t size)
 {
 	bool good = http_addr_parse(a, config->listen);
 
@@ -199,8 +200,8 @@ static int check(struct http_addr *a, const struct config *config, char *errmsg,
 	return EX_CONFIG;
 }
 
-static int explain(const struct config *config, int rc, char *errmsg,
-		   size_t size)
+static int explain_listener(const struct config *config, int rc, char *errmsg,
+			    size_t size)
 {
 	snprintf(errmsg, size, "%s cannot be listened at: %s; %s by listen",
 		 config->listen, strerror(-rc),
@@ -215,23 +216,23 @@ int http_listen_try(const struct config *c, bool bind, char *errmsg,
 		    size_t size)
 {
 	struct http_addr a;
-	int status = check(&a, c, errmsg, size);
+	int status = check_listen_addr(&a, c, errmsg, size);
 	int fd = status == 0 && bind ? bind_listen(&a) : -1;
 
 	if (fd >= 0)
 		close(fd);
 	else if (status == 0 && bind)
-		status = explain(c, fd, errmsg, size);
+		status = explain_listener(c, fd, errmsg, size);
 	return status;
 }
 
-static void start(struct http_listener *h, struct context *ctx)
+static void start_listener(struct http_listener *h, struct context *ctx)
 {
 	char text[HTTP_ADDR_SIZE];
 
 	http_addr_text(&h->site.addr, text);
 	snprintf(h->url, sizeof(h->url), "http://%s/mcp", text);
-	h->connections_max = make_room();
+	h->connections_max = drop_idle();
 	h->site.connections_max = h->connections_max;
 	http_waitq_init(&h->site.early);
 	http_pool_init(&h->pool, ctx->base, &http_routes_ops, &h->site);
@@ -253,16 +254,16 @@ int http_listen_open(struct http_listener **out, struct context *ctx,
 
 	h->site.ctx = ctx;
 	h->fd = -1;
-	status = check(&h->site.addr, ctx->config, errmsg, size);
+	status = check_listen_addr(&h->site.addr, ctx->config, errmsg, size);
 	if (status == 0)
 		h->fd = bind_listen(&h->site.addr);
 	if (status == 0 && h->fd < 0)
-		status = explain(ctx->config, h->fd, errmsg, size);
+		status = explain_listener(ctx->config, h->fd, errmsg, size);
 	if (status != 0) {
 		free(h);
 		return status;
 	}
-	start(h, ctx);
+	start_listener(h, ctx);
 	*out = h;
 	return 0;
 }
@@ -283,7 +284,7 @@ void http_listen_recheck(struct http_listener *h)
 	http_sessions_recheck(&h->site.sessions);
 }
 
-static void stop(struct http_listener *h)
+static void stop_listener(struct http_listener *h)
 {
 	if (h->stopped)
 		return;
@@ -298,7 +299,7 @@ void http_listen_drain(struct http_listener *h)
 {
 	if (h == NULL)
 		return;
-	stop(h);
+	stop_listener(h);
 	http_pool_drain(&h->pool);
 }
 
@@ -306,7 +307,7 @@ void http_listen_close(struct http_listener *h)
 {
 	if (h == NULL)
 		return;
-	stop(h);
+	stop_listener(h);
 	http_mcp_fini(&h->site.sessions);
 	http_pool_fini(&h->pool, h->site.ctx->flush_until_ms);
 	event_free(h->readable);

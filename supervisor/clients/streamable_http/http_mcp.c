@@ -116,8 +116,8 @@ static bool is_within_rate(struct requestor *q, struct http_conn *c)
 /* ---- messages without a session ---- */
 
 /* Answer C with an error for M. */
-static void refuse(struct http_conn *c, const struct rpc_msg *m, int code,
-		   struct json_object *data, const char *text)
+static void refuse_message(struct http_conn *c, const struct rpc_msg *m,
+			   int code, struct json_object *data, const char *text)
 {
 	int64_t retry_ms = m->code == RPC_RATE_LIMITED ? MEMORY_RETRY_MS : 0;
 	struct buf out = {0};
@@ -147,7 +147,7 @@ static void on_stateless(struct http_sessions *all, struct requestor *q,
 		http_call_refuse(c, m->id, wait_ms, errmsg);
 		free(errmsg);
 	} else if (fault->code != 0) {
-		refuse(c, m, fault->code, fault->data, fault->text);
+		refuse_message(c, m, fault->code, fault->data, fault->text);
 	} else {
 		http_conn_reply(c, 202, NULL, NULL, 0);
 	}
@@ -157,9 +157,9 @@ static void on_stateless(struct http_sessions *all, struct requestor *q,
 /* ---- the session ---- */
 
 /* Return the session of C's request; NULL: C was refused, or waits. */
-static struct http_session *session_of(struct http_sessions *all,
-				       struct requestor *requestor,
-				       struct http_conn *c)
+static struct http_session *find_session(struct http_sessions *all,
+					 struct requestor *requestor,
+					 struct http_conn *c)
 {
 	const char *id = http_conn_request(c)->field[HTTP_SESSION];
 	struct http_session *s;
@@ -237,13 +237,13 @@ static void on_sessions(struct http_sessions *all, struct requestor *requestor,
 	if (m->kind != RPC_REQUEST && !is_within_rate(requestor, c))
 		return;
 	if (m->kind == RPC_BROKEN && (!known || http_era_names_stateless(r)))
-		refuse(c, m, m->code, NULL, m->text);
+		refuse_message(c, m, m->code, NULL, m->text);
 	else if (http_era_names_no_session(r))
 		refuse_revision(c, r->field[HTTP_REVISION]);
 	else if (m->kind == RPC_REQUEST && !known &&
 		 strcmp(m->method, "initialize") == 0)
 		on_initialize(all, requestor, c, m);
-	else if ((s = session_of(all, requestor, c)) != NULL)
+	else if ((s = find_session(all, requestor, c)) != NULL)
 		on_message(s, c, m);
 }
 
@@ -297,7 +297,7 @@ static void on_large(struct http_sessions *all, struct requestor *requestor,
 		http_call_take(&all->calls, requestor, c, NULL);
 	else if (http_era_names_no_session(r))
 		refuse_revision(c, r->field[HTTP_REVISION]);
-	else if ((s = session_of(all, requestor, c)) != NULL)
+	else if ((s = find_session(all, requestor, c)) != NULL)
 		on_message(s, c, NULL);
 }
 
@@ -325,8 +325,8 @@ static void on_post(struct http_sessions *all, struct requestor *requestor,
  * Resume a stream. For a stream which has ended without an answer the official
  * clients come back again and again: only 405 stops them.
  */
-static void resume(struct http_session *s, struct http_conn *c,
-		   const char *last)
+static void resume_stream(struct http_session *s, struct http_conn *c,
+			  const char *last)
 {
 	struct sse_id id;
 
@@ -366,7 +366,7 @@ static void on_get(struct http_session *s, struct http_conn *c)
 	} else if (last == NULL) {
 		http_stream_listen(s, c);
 	} else {
-		resume(s, c, last);
+		resume_stream(s, c, last);
 	}
 }
 
@@ -382,7 +382,7 @@ void http_mcp_request(struct http_sessions *all, struct requestor *requestor,
 	}
 	if (!is_within_rate(requestor, c))
 		return;
-	s = session_of(all, requestor, c);
+	s = find_session(all, requestor, c);
 	if (s != NULL && method == HTTP_IS_GET)
 		on_get(s, c);
 	else if (s != NULL)

@@ -209,8 +209,8 @@ static void set_user(struct http_routes *site, struct http_conn *c,
 }
 
 /* May Q have the connection C? Each requestor leaves connections to others. */
-static bool has_room(const struct http_routes *site, struct http_conn *c,
-		     const struct requestor *q)
+static bool has_request_room(const struct http_routes *site,
+			     struct http_conn *c, const struct requestor *q)
 {
 	int64_t theirs = (int64_t)(site->n_known - q->http_conns);
 
@@ -236,7 +236,7 @@ static struct requestor *take_user(struct http_routes *site,
 	struct requestor *requestor;
 
 	requestor = requestor_of(site->ctx, site->addr.loopback, c, r);
-	if (requestor != NULL && !has_room(site, c, requestor))
+	if (requestor != NULL && !has_request_room(site, c, requestor))
 		return NULL;
 	set_user(site, c, requestor);
 	http_conn_set_usage(c, requestor != NULL ? &requestor->http : NULL);

@@ -62,8 +62,8 @@ static void new_id(char out[HTTP_SESSION_ID_SIZE])
 }
 
 /* End the longest idle session of REQUESTOR. False: no session is idle. */
-static bool make_room(struct http_sessions *all,
-		      const struct requestor *requestor)
+static bool end_oldest(struct http_sessions *all,
+		       const struct requestor *requestor)
 {
 	struct http_session *s;
 
@@ -111,13 +111,14 @@ static size_t allowed(const struct http_sessions *all,
  * Is there room for a further session of Q? An idle session of Q, or of the
  * requestor with the most sessions, is ended if need be.
  */
-static bool has_room(struct http_sessions *all, const struct requestor *q)
+static bool has_session_room(struct http_sessions *all,
+			     const struct requestor *q)
 {
 	if (memory_room(&q->memory) < SESSION_COST)
-		return make_room(all, q);
+		return end_oldest(all, q);
 	if (q->http_sessions > 0 && q->http_sessions >= allowed(all, q))
-		return make_room(all, q);
-	return all->n < HTTP_SESSIONS_MAX || make_room(all, richest(all));
+		return end_oldest(all, q);
+	return all->n < HTTP_SESSIONS_MAX || end_oldest(all, richest(all));
 }
 
 /* Make a session with the id ID. */
@@ -127,7 +128,7 @@ static struct http_session *session_new(struct http_sessions *all,
 {
 	struct http_session *s;
 
-	if (!has_room(all, requestor))
+	if (!has_session_room(all, requestor))
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
 	s->all = all;

@@ -13,7 +13,7 @@
 #include "supervisor/clients/streamable_http/http_store_wait.h"
 
 /* Return the kind of message TEXT: a request of the server has an id. */
-static enum sse_kind kind_of(const char *text, size_t len)
+static enum sse_kind text_event_kind(const char *text, size_t len)
 {
 	struct json_span id;
 
@@ -27,7 +27,7 @@ static void on_send(void *arg, void *stream, const char *text, size_t len)
 	    stream != NULL ? stream : http_stream_push_current(s);
 
 	if (st != NULL) /* else no client ever listened */
-		http_exchange_send(st, text, len, kind_of(text, len));
+		http_exchange_send(st, text, len, text_event_kind(text, len));
 }
 
 /*
@@ -108,7 +108,7 @@ static void on_read_done(void *arg)
 	http_conversation_read_on(&s->conversation);
 }
 
-static void key_of(void *arg, char *out)
+static void session_key(void *arg, char *out)
 {
 	const struct http_session *s = arg;
 
@@ -125,6 +125,6 @@ const struct session_ops http_session_ops = {
     .has_reader = http_exchange_has_reader,
     .backlogged = is_backlogged,
     .read_done = on_read_done,
-    .key = key_of,
+    .key = session_key,
     .changed = http_session_store_changed,
 };

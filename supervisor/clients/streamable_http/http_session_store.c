@@ -39,7 +39,8 @@ static void on_dropped(void *arg, const struct store_result *res)
 	free(d);
 }
 
-static bool has_room(const struct http_sessions *all, const struct requestor *q)
+static bool has_write_room(const struct http_sessions *all,
+			   const struct requestor *q)
 {
 	size_t own = q->http_session_deletes;
 
@@ -53,7 +54,7 @@ bool http_session_delete(struct http_sessions *all, struct requestor *q,
 {
 	struct http_session_delete *d;
 
-	if (http_session_delete_pending(all, key) || !has_room(all, q)) {
+	if (http_session_delete_pending(all, key) || !has_write_room(all, q)) {
 		log_rarely("http", "requestor=%s dropped=no drops=%zu", q->name,
 			   q->http_session_deletes);
 		return false;
@@ -167,8 +168,9 @@ static int64_t used_ms(const struct http_session *s)
 		   : clock_wall_ms();
 }
 
-static void put_row(struct http_session *s, const char *client,
-		    enum store_urgency urgency, store_done done, void *arg)
+static void put_session_row(struct http_session *s, const char *client,
+			    enum store_urgency urgency, store_done done,
+			    void *arg)
 {
 	struct json_object *uris = s->all->ctx->methods->subscriptions(
 	    &s->session, HTTP_SESSION_STORE_TEXT);
@@ -228,7 +230,7 @@ bool http_session_store(struct http_session *s, enum store_urgency urgency,
 			 s->id, s->session.requestor->name, len);
 		return false;
 	}
-	put_row(s, client, urgency, done, arg);
+	put_session_row(s, client, urgency, done, arg);
 	no_change(s);
 	stamp(s);
 	return true;

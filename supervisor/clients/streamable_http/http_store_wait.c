@@ -50,7 +50,7 @@ struct store_wait_kind {
 /*
  * End the wait R. Returns the connection, which is the caller's again, or NULL.
  */
-static struct http_conn *leave(struct http_store_wait *r)
+static struct http_conn *leave_wait(struct http_store_wait *r)
 {
 	struct http_conn *conn = r->conn;
 
@@ -68,17 +68,17 @@ static void on_gone(void *watcher)
 {
 	struct http_store_wait *r = watcher;
 
-	leave(r);
+	leave_wait(r);
 	if (r->kind->gone != NULL)
 		r->kind->gone(r);
 }
 
 static const struct http_watch watch = {.gone = on_gone};
 
-static struct http_store_wait *enter(struct http_sessions *all,
-				     struct requestor *q, struct http_conn *c,
-				     const char *id,
-				     const struct store_wait_kind *kind)
+static struct http_store_wait *enter_wait(struct http_sessions *all,
+					  struct requestor *q,
+					  struct http_conn *c, const char *id,
+					  const struct store_wait_kind *kind)
 {
 	struct http_store_wait *r = xcalloc(1, sizeof(*r));
 
@@ -117,7 +117,7 @@ static const struct store_wait_kind lookup = {.late_ms = HTTP_STORE_WAIT_MS,
 #define LOOK_LATE_MS 1000
 
 /* Have C's request of session S served. */
-static void serve(struct http_session *s, struct http_conn *c)
+static void serve_waiting(struct http_session *s, struct http_conn *c)
 {
 	s->looked_ms = clock_mono_ms();
 	http_conn_again(c);
@@ -129,7 +129,7 @@ static void serve_late(struct http_store_wait *r, struct http_conn *conn)
 	struct http_session *s = http_session_find(r->all, r->requestor, r->id);
 
 	if (s != NULL)
-		serve(s, conn);
+		serve_waiting(s, conn);
 	else
 		http_sessions_refuse_unknown(conn);
 }
@@ -141,7 +141,7 @@ static void on_looked(void *arg, const struct store_result *res)
 {
 	struct http_store_wait *r = arg;
 	struct http_sessions *all = r->all;
-	struct http_conn *c = leave(r);
+	struct http_conn *c = leave_wait(r);
 	struct http_session *s =
 	    c != NULL ? http_session_find(all, r->requestor, r->id) : NULL;
 
@@ -152,7 +152,7 @@ static void on_looked(void *arg, const struct store_result *res)
 	}
 	if (s != NULL) {
 		s->recorded |= res->rc == 0;
-		serve(s, c);
+		serve_waiting(s, c);
 	} else if (c != NULL) {
 		http_sessions_refuse_unknown(c);
 	}
@@ -175,11 +175,12 @@ bool http_store_wait_looks(struct http_session *s, struct http_conn *c)
 		return false;
 	http_session_store_key(key, s->id);
 	store_get_session(all->ctx->store, key, clock_wall_ms(), on_looked,
-			  enter(all, q, c, s->id, &relook));
+			  enter_wait(all, q, c, s->id, &relook));
 	return true;
 }
 
-static bool has_room(const struct http_sessions *all, const struct requestor *q)
+static bool has_lookup_wait_room(const struct http_sessions *all,
+				 const struct requestor *q)
 {
 	size_t own = q->http_store_waits;
 
@@ -229,7 +230,7 @@ static void go_on_without(struct http_store_wait *r, struct http_conn *c)
 static void on_nodes(void *arg, const struct store_result *res)
 {
 	struct http_store_wait *r = arg;
-	struct http_conn *c = leave(r);
+	struct http_conn *c = leave_wait(r);
 
 	if (c != NULL && res->rc != 0)
 		http_waitq_refuse_one(c, LATE);
@@ -246,11 +247,11 @@ void http_store_wait_owner(struct http_session *s, struct http_conn *c,
 	struct requestor *q = s->session.requestor;
 	struct http_store_wait *r;
 
-	if (!has_room(s->all, q)) {
+	if (!has_lookup_wait_room(s->all, q)) {
 		http_waitq_refuse_one(c, LATE);
 		return;
 	}
-	r = enter(s->all, q, c, s->id, &lookup);
+	r = enter_wait(s->all, q, c, s->id, &lookup);
 	r->event = *id;
 	store_nodes(s->all->ctx->store, on_nodes, r);
 }
@@ -261,8 +262,9 @@ void http_store_wait_owner(struct http_session *s, struct http_conn *c,
  * Act on the row of R's session, or its absence: restore the session, or refuse
  * C.
  */
-static void look_up(struct http_store_wait *r, struct http_conn *c,
-		    struct http_sessions *all, const struct store_result *res)
+static void read_session_row(struct http_store_wait *r, struct http_conn *c,
+			     struct http_sessions *all,
+			     const struct store_result *res)
 {
 	struct requestor *q = r->requestor;
 	char key[HTTP_SESSION_KEY_SIZE];
@@ -301,10 +303,10 @@ static void on_row(void *arg, const struct store_result *res)
 {
 	struct http_store_wait *r = arg;
 	struct http_sessions *all = r->all;
-	struct http_conn *c = leave(r);
+	struct http_conn *c = leave_wait(r);
 
 	if (c != NULL)
-		look_up(r, c, all, res);
+		read_session_row(r, c, all, res);
 	free_wait(r);
 }
 
@@ -326,17 +328,17 @@ void http_store_wait(struct http_sessions *all, struct requestor *q,
 		http_sessions_refuse_unknown(c);
 		return;
 	}
-	if (!has_room(all, q)) {
+	if (!has_lookup_wait_room(all, q)) {
 		http_waitq_refuse_one(c, LATE);
 		return;
 	}
 	store_get_session(all->ctx->store, key, clock_wall_ms(), on_row,
-			  enter(all, q, c, id, &lookup));
+			  enter_wait(all, q, c, id, &lookup));
 }
 
 /* ---- answers which wait for a row ---- */
 
-static void answer(struct http_store_wait *r, struct http_conn *conn)
+static void answer_waiting(struct http_store_wait *r, struct http_conn *conn)
 {
 	if (r->body != NULL)
 		http_conn_reply(conn, 200, "application/json", r->body, r->len);
@@ -353,16 +355,18 @@ static void end_unknown(struct http_store_wait *r)
 		http_session_end(s, "its client went before it knew of it");
 }
 
-static const struct store_wait_kind promise = {
-    .late_ms = HTTP_STORE_WAIT_SAVE_MS, .late = answer, .gone = end_unknown};
+static const struct store_wait_kind promise = {.late_ms =
+						   HTTP_STORE_WAIT_SAVE_MS,
+					       .late = answer_waiting,
+					       .gone = end_unknown};
 static const struct store_wait_kind farewell = {
-    .late_ms = HTTP_STORE_WAIT_SAVE_MS, .late = answer};
+    .late_ms = HTTP_STORE_WAIT_SAVE_MS, .late = answer_waiting};
 
 static void on_done(void *arg, const struct store_result *res)
 {
 	struct http_store_wait *r = arg;
 	struct http_sessions *all = r->all;
-	struct http_conn *c = leave(r);
+	struct http_conn *c = leave_wait(r);
 	struct http_session *s = NULL;
 
 	if (c != NULL && r->kind == &promise && res->rc == 0)
@@ -378,7 +382,7 @@ static void on_done(void *arg, const struct store_result *res)
 			   "err=\"%s\"",
 			   r->id, r->requestor->name, res->errmsg);
 	if (c != NULL)
-		answer(r, c);
+		answer_waiting(r, c);
 	free_wait(r);
 }
 
@@ -393,13 +397,13 @@ void http_store_wait_created(struct http_session *s, struct http_conn *c,
 		http_conn_reply(c, 200, "application/json", text, len);
 		return;
 	}
-	r = enter(s->all, s->session.requestor, c, s->id, &promise);
+	r = enter_wait(s->all, s->session.requestor, c, s->id, &promise);
 	r->body = xrealloc(NULL, len);
 	memcpy(r->body, text, len);
 	r->len = len;
 	if (http_session_store(s, STORE_SYNC, on_done, r))
 		return;
-	answer(r, leave(r));
+	answer_waiting(r, leave_wait(r));
 	free_wait(r);
 }
 
@@ -408,9 +412,10 @@ void http_store_wait_deleted(struct http_session *s, struct http_conn *c)
 	struct http_store_wait *r = NULL;
 
 	if (s->has_row && http_session_store_get(s->all) != NULL) {
-		r = enter(s->all, s->session.requestor, c, s->id, &farewell);
+		r = enter_wait(s->all, s->session.requestor, c, s->id,
+			       &farewell);
 		if (!http_session_store_delete(s, on_done, r)) {
-			leave(r);
+			leave_wait(r);
 			free_wait(r);
 			r = NULL;
 		}
@@ -429,7 +434,7 @@ void http_store_waits_tick(struct http_sessions *all, int64_t now_ms)
 	for (r = TAILQ_FIRST(&all->store_waits); r != NULL; r = after) {
 		after = TAILQ_NEXT(r, link);
 		if (r->since_ms + r->kind->late_ms <= now_ms)
-			r->kind->late(r, leave(r));
+			r->kind->late(r, leave_wait(r));
 	}
 }
 
@@ -439,8 +444,8 @@ void http_store_waits_fini(struct http_sessions *all)
 
 	while ((r = TAILQ_FIRST(&all->store_waits)) != NULL) {
 		if (r->kind == &lookup || r->kind == &relook)
-			http_waitq_refuse_one(leave(r), ENDS);
+			http_waitq_refuse_one(leave_wait(r), ENDS);
 		else
-			answer(r, leave(r));
+			answer_waiting(r, leave_wait(r));
 	}
 }

@@ -13,14 +13,14 @@
 
 /* ---- life ---- */
 
-static struct http_session *session_of(const struct http_exchange *st)
+static struct http_session *stream_session(const struct http_exchange *st)
 {
 	return st->of->session->arg;
 }
 
 static struct http_exchange_list *list_of(const struct http_exchange *st)
 {
-	struct http_session *s = session_of(st);
+	struct http_session *s = stream_session(st);
 
 	if (st->state == EXCHANGE_LAST)
 		return &s->replayable;
@@ -29,7 +29,7 @@ static struct http_exchange_list *list_of(const struct http_exchange *st)
 
 static size_t *counter_of(const struct http_exchange *st)
 {
-	struct http_session *s = session_of(st);
+	struct http_session *s = stream_session(st);
 
 	if (st->state == EXCHANGE_LAST)
 		return &s->n_replayable;
@@ -38,7 +38,7 @@ static size_t *counter_of(const struct http_exchange *st)
 
 static void on_counted(struct http_exchange *st, int more)
 {
-	struct http_session *s = session_of(st);
+	struct http_session *s = stream_session(st);
 	size_t bytes = (size_t)more * st->sse.bytes;
 
 	*counter_of(st) += (size_t)more;
@@ -57,7 +57,7 @@ static void on_counted(struct http_exchange *st, int more)
 
 static void on_detached(struct http_exchange *st)
 {
-	http_session_used(session_of(st));
+	http_session_used(stream_session(st));
 }
 
 static void on_closed(struct http_exchange *st)

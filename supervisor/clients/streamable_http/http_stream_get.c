@@ -89,8 +89,8 @@ static void part_from(struct http_exchange *st)
 
 /* ---- resumed streams ---- */
 
-static struct http_exchange *find(struct http_session *s,
-				  const struct sse_id *id)
+static struct http_exchange *find_resumed(struct http_session *s,
+					  const struct sse_id *id)
 {
 	struct http_exchange *st;
 
@@ -125,7 +125,7 @@ enum http_resume http_stream_resume(struct http_session *s,
 		http_stream_listen(s, conn);
 		return HTTP_RESUMED;
 	}
-	st = find(s, id);
+	st = find_resumed(s, id);
 	if (st == NULL)
 		return HTTP_RESUME_OVER;
 	if (id->seq > st->sse.last)

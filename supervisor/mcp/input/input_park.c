@@ -49,7 +49,8 @@ void input_name(struct pending_input *p)
 		json_object_object_add(in->keys, p->key, NULL);
 }
 
-static struct pending_input *find(const struct input *in, const char *key)
+static struct pending_input *find_pending(const struct input *in,
+					  const char *key)
 {
 	struct pending_input *p;
 
@@ -91,8 +92,9 @@ struct json_object *input_requests(const struct run *r,
  * out of RESPONSES. When too much is being read already, P stays as before, and
  * its client is asked again.
  */
-static void answer(struct pending_input *p, struct requestor *from,
-		   struct json_object *responses, const char *key, size_t bytes)
+static void answer_pending(struct pending_input *p, struct requestor *from,
+			   struct json_object *responses, const char *key,
+			   size_t bytes)
 {
 	struct thread_pool *pool = p->input->ctx->thread_pool;
 	struct json_object *value = json_member(responses, key);
@@ -132,9 +134,9 @@ void input_answer_keys(struct run *r, struct requestor *from,
 	}
 	/* an answer may end other questions, and free the input */
 	for (size_t i = 0; i < n && r->job.input != NULL; i++) {
-		p = find(r->job.input, keys[i]);
+		p = find_pending(r->job.input, keys[i]);
 		if (p != NULL)
-			answer(p, from, responses, keys[i], bytes);
+			answer_pending(p, from, responses, keys[i], bytes);
 	}
 }
 
@@ -232,7 +234,7 @@ static void on_nobody_came(evutil_socket_t fd, short what, void *arg)
  * While the run's time rests, count the question's whole time from now: a
  * timeout that the run's time cut short before gets its rest back.
  */
-static void rest(struct input *in)
+static void rest_until_return(struct input *in)
 {
 	int64_t now = clock_mono_ms(), most = in->ctx->config->input_wait_ms;
 	struct pending_input *p;
@@ -262,7 +264,7 @@ void input_park(struct run *r)
 	/* not parked already by another of the run's clients */
 	if (!r->job.parked.is)
 		runs_park(in->ctx->runs, r);
-	rest(in);
+	rest_until_return(in);
 }
 
 void input_unpark(struct run *r)

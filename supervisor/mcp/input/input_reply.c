@@ -143,7 +143,8 @@ static void ask_again(struct pending_input *p, const struct input_reply *reply)
  * End P with REPLY, or ask a person a few times more after a misfit: people
  * mistype, and the template is to get the answer that they mean.
  */
-static void settle(struct pending_input *p, const struct input_reply *reply)
+static void settle_reply(struct pending_input *p,
+			 const struct input_reply *reply)
 {
 	if (reply->wrong != NULL && p->misfits < AGAIN_MAX &&
 	    p->q.kind == WORKER_QUESTION_ELICIT)
@@ -154,16 +155,16 @@ static void settle(struct pending_input *p, const struct input_reply *reply)
 
 /* ---- on a thread ---- */
 
-static bool goes_on(void *arg)
+static bool reply_goes_on(void *arg)
 {
 	return thread_pool_may_continue(arg);
 }
 
-static void work(struct thread_pool_job *j, void *arg)
+static void check_reply(struct thread_pool_job *j, void *arg)
 {
 	struct input_reply_job *job = arg;
 	struct schema_budget b = {
-	    .allowed = SCHEMA_STEPS_MAX, .goes_on = goes_on, .arg = j};
+	    .allowed = SCHEMA_STEPS_MAX, .goes_on = reply_goes_on, .arg = j};
 
 	make(&job->reply, &job->q, &job->m, &b);
 	rpc_async_fini(job->who, &job->m);
@@ -179,10 +180,10 @@ static void on_read(void *arg, const struct thread_pool_result *end)
 	job->p->job = NULL;
 	job->p->q = job->q;
 	job->q = (struct input_request){0};
-	settle(job->p, &job->reply);
+	settle_reply(job->p, &job->reply);
 }
 
-static void drop(void *arg)
+static void drop_reply(void *arg)
 {
 	struct input_reply_job *job = arg;
 
@@ -195,9 +196,9 @@ static void drop(void *arg)
 
 static const struct thread_pool_kind kind = {.name = "input",
 					     .cpu_ms = CPU_MS,
-					     .work = work,
+					     .work = check_reply,
 					     .done = on_read,
-					     .drop = drop};
+					     .drop = drop_reply};
 
 static void read_later(struct pending_input *p, struct requestor *from,
 		       struct rpc_msg *m)
@@ -232,7 +233,7 @@ void input_reply_read(struct pending_input *p, struct requestor *from,
 		return;
 	}
 	make(&reply, &p->q, m, &b);
-	settle(p, &reply);
+	settle_reply(p, &reply);
 	reply_fini(&reply);
 }
 

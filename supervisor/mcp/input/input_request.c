@@ -211,7 +211,7 @@ static const char *lacks_roots(const struct input_request *q,
 /* ---- the params ---- */
 
 /* Returns a shallow copy of FROM: members are shared, and never changed. */
-static struct json_object *copy_of(struct json_object *from)
+static struct json_object *copy_params(struct json_object *from)
 {
 	struct json_object *to = json_object_new_object();
 
@@ -229,7 +229,7 @@ static struct json_object *messages_for(struct json_object *messages,
 
 	for (size_t i = 0; i < n; i++) {
 		struct json_object *m =
-		    copy_of(json_object_array_get_idx(messages, i));
+		    copy_params(json_object_array_get_idx(messages, i));
 		struct json_object *content = json_member(m, "content");
 
 		json_object_object_del(m, "_meta");
@@ -314,13 +314,13 @@ static struct json_object *sample_answer(const struct input_request *q,
 	(void)q, (void)b;
 	if (!sampling_result_check(result, &f))
 		return bad_answer(r, f.pointer, f.expected);
-	answer = copy_of(result);
+	answer = copy_params(result);
 	/* "_meta" is for client and server alone */
 	json_object_object_del(answer, "_meta");
 	return answer;
 }
 
-static bool is_text(struct json_object *v)
+static bool is_nonempty_string(struct json_object *v)
 {
 	return json_object_is_type(v, json_type_string);
 }
@@ -332,10 +332,10 @@ static struct json_object *take_root(struct json_object *root,
 	struct json_object *uri = json_member(root, "uri");
 	struct json_object *name = json_member(root, "name");
 
-	if (!is_text(uri) ||
+	if (!is_nonempty_string(uri) ||
 	    strncmp(json_object_get_string(uri), "file://", 7) != 0)
 		pointer_error_at(f, "uri", "a URI that begins with file://");
-	else if (name != NULL && !is_text(name))
+	else if (name != NULL && !is_nonempty_string(name))
 		pointer_error_at(f, "name", "a string, if it is there");
 	else
 		return json_pack("uri:O name?O", uri, name);
@@ -429,7 +429,7 @@ bool input_request_init(struct input_request *q,
 			const struct worker_question *ask, struct tool_error *r)
 {
 	*q = (struct input_request){.kind = ask->kind,
-				    .params = copy_of(ask->params)};
+				    .params = copy_params(ask->params)};
 	return take_timeout(q, r) && take_key(q, r) &&
 	       kinds[q->kind].init(q, r);
 }
@@ -490,7 +490,7 @@ struct json_object *input_request_params(const struct input_request *q,
 					 enum mcp_revision rev,
 					 const char *task_id)
 {
-	struct json_object *params = copy_of(q->params);
+	struct json_object *params = copy_params(q->params);
 
 	if (q->kind == WORKER_QUESTION_ELICIT && rev >= MCP_2025_11_25)
 		json_add(params, "mode:s", "form");

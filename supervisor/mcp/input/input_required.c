@@ -54,7 +54,8 @@ bool input_required_is_retry(const struct request *req)
 	       json_object_object_get_ex(req->msg.params, "requestState", NULL);
 }
 
-static void refuse(struct request *req, const char *reason, const char *text)
+static void refuse_state(struct request *req, const char *reason,
+			 const char *text)
 {
 	request_audit_refused(req, "REQUEST_STATE_REFUSED");
 	request_error(
@@ -82,13 +83,14 @@ bool input_required_open(struct request *req, struct request_state *st)
 	    (size_t)json_object_get_string_len(given), clock_wall_ms());
 	if (v == REQUEST_STATE_OK)
 		return true;
-	refuse(req, reasons[v], request_state_text(v));
+	refuse_state(req, reasons[v], request_state_text(v));
 	return false;
 }
 
 void input_required_used(struct request *req)
 {
-	refuse(req, "used",
-	       "this requestState was used before, and each can be once: go on "
-	       "with the newest that was given, or call anew");
+	refuse_state(
+	    req, "used",
+	    "this requestState was used before, and each can be once: go on "
+	    "with the newest that was given, or call anew");
 }

@@ -135,9 +135,9 @@ static void input_send(struct pending_input *p, struct session *s,
  * NULL: the client of S with the terms T (a request may have its own) can be
  * asked P. Else the reason why it cannot.
  */
-static const char *missing(const struct pending_input *p,
-			   const struct session *s,
-			   const struct client_terms *t)
+static const char *missing_capability(const struct pending_input *p,
+				      const struct session *s,
+				      const struct client_terms *t)
 {
 	return t != &s->terms || s->initialized
 		   ? input_request_missing(&p->q, t)
@@ -168,7 +168,9 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 
 		if (s->over || req->terms == unable)
 			continue;
-		lacks = req->terms == able ? NULL : missing(p, s, req->terms);
+		lacks = req->terms == able
+			    ? NULL
+			    : missing_capability(p, s, req->terms);
 		if (lacks != NULL) {
 			unable = req->terms;
 			*errmsg = lacks;
@@ -259,8 +261,8 @@ static void offer_task(struct pending_input *p)
 {
 	struct session *maker = task_notify_session(p->input->run);
 	bool there = maker != NULL && !maker->over;
-	const char *errmsg =
-	    there ? missing(p, maker, &maker->terms) : missing_reader(p);
+	const char *errmsg = there ? missing_capability(p, maker, &maker->terms)
+				   : missing_reader(p);
 	bool unable = errmsg != NULL;
 	struct tool_error tool_error = {0};
 	struct request *req;

@@ -22,7 +22,7 @@
 /* ---- a single question ---- */
 
 /* Set Q up for ASK, which has passed the check of its manifest. */
-static void begin(struct input_request *q, struct json_object *ask)
+static void begin_question(struct input_request *q, struct json_object *ask)
 {
 	const struct worker_question of_user = {.kind = WORKER_QUESTION_ELICIT,
 						.params = ask};
@@ -38,9 +38,10 @@ enum taken { TAKEN, DECLINED, WRONG };
  * Add the answer RESULT to ASK (Q) to ANSWERS under KEY; R says why a WRONG
  * answer is wrong.
  */
-static enum taken take(struct json_object *answers, const char *key,
-		       struct json_object *ask, const struct input_request *q,
-		       struct json_object *result, struct tool_error *r)
+static enum taken take_answers(struct json_object *answers, const char *key,
+			       struct json_object *ask,
+			       const struct input_request *q,
+			       struct json_object *result, struct tool_error *r)
 {
 	struct schema_budget b = {.allowed = SCHEMA_STEPS_INLINE};
 	struct json_object *form = json_member(ask, "requestedSchema");
@@ -140,7 +141,8 @@ static void on_timeout(evutil_socket_t fd, short what, void *request)
 static void on_answer(struct asking *a, struct json_object *result)
 {
 	struct tool_error r = {0};
-	enum taken taken = take(a->answers, a->key, a->ask, &a->q, result, &r);
+	enum taken taken =
+	    take_answers(a->answers, a->key, a->ask, &a->q, result, &r);
 
 	if (taken == TAKEN)
 		ask_next(a);
@@ -186,7 +188,7 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 /*
  * Return why the client of A's session cannot be asked A's question, or NULL.
  */
-static const char *missing(const struct asking *a)
+static const char *unasked_capability(const struct asking *a)
 {
 	const struct session *s = a->req->session;
 
@@ -215,7 +217,7 @@ static void send_it(struct asking *a)
 }
 
 /* Give the offer: all questions are answered. */
-static void finish(struct asking *a)
+static void finish_asking(struct asking *a)
 {
 	struct request *req = a->req;
 
@@ -234,11 +236,11 @@ static void ask_next(struct asking *a)
 	a->q = (struct input_request){0};
 	a->ask = nth(json_member(a->offer.def, "asks"), a->next++, &a->key);
 	if (a->ask == NULL) {
-		finish(a);
+		finish_asking(a);
 		return;
 	}
-	begin(&a->q, a->ask);
-	lacks = missing(a);
+	begin_question(&a->q, a->ask);
+	lacks = unasked_capability(a);
 	if (lacks == NULL)
 		send_it(a);
 	else
@@ -296,16 +298,17 @@ static bool take_given(struct round *w)
 }
 
 /* Take the answer to ASK, or put ASK among the questions to ask (again). */
-static void look(struct round *w, const char *key, struct json_object *ask)
+static void look_for_answer(struct round *w, const char *key,
+			    struct json_object *ask)
 {
 	struct json_object *given = json_member(w->given, key), *params;
 	enum taken taken = WRONG;
 	struct input_request q;
 	struct tool_error r = {0};
 
-	begin(&q, ask);
+	begin_question(&q, ask);
 	if (json_object_is_type(given, json_type_object))
-		taken = take(w->answers, key, ask, &q, given, &r);
+		taken = take_answers(w->answers, key, ask, &q, given, &r);
 	tool_error_fini(&r);
 	if (taken == DECLINED)
 		w->declined = key;
@@ -354,7 +357,7 @@ static void ask_by_result(struct request *req, const struct catalogue_entry *o,
 	w.answers = json_object_new_object();
 	w.requests = json_object_new_object();
 	json_object_object_foreach(json_member(o->def, "asks"), key, ask)
-		look(&w, key, ask);
+		look_for_answer(&w, key, ask);
 	answer_round(&w, o, give);
 	json_object_put(w.answers);
 	json_object_put(w.requests);

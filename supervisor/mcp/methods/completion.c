@@ -50,7 +50,7 @@ static struct json_object *result_of(const struct values *v)
 				   v->total, v->total > COMPLETION_MAX));
 }
 
-static void answer(struct request *req, struct values *v)
+static void answer_values(struct request *req, struct values *v)
 {
 	request_result(req, result_of(v));
 }
@@ -83,7 +83,7 @@ static void complete_prompt(struct request *req, struct json_object *ref)
 	     i++)
 		offer(&v, json_object_get_string(
 			      json_object_array_get_idx(list, i)));
-	answer(req, &v);
+	answer_values(req, &v);
 }
 
 /* ---- resources ---- */
@@ -92,7 +92,7 @@ static void nothing(struct request *req)
 {
 	struct values v = values_of(req);
 
-	answer(req, &v);
+	answer_values(req, &v);
 }
 
 static void on_runs(void *arg, const struct store_result *res)
@@ -105,7 +105,7 @@ static void on_runs(void *arg, const struct store_result *res)
 	v = values_of(req);
 	for (size_t i = 0; i < res->n_runs; i++)
 		offer(&v, res->runs[i].id);
-	answer(req, &v);
+	answer_values(req, &v);
 }
 
 static void complete_run(struct request *req)
@@ -154,7 +154,7 @@ static void on_view(void *arg, const struct store_result *res)
 		requestor_missed(req->session->requestor);
 	none = values_of(req);
 	if (view == NULL) {
-		answer(req, &none);
+		answer_values(req, &none);
 		return;
 	}
 	response_send(req,
@@ -188,7 +188,7 @@ static void complete_artifact(struct request *req)
 	v = values_of(req);
 	for (size_t i = 0; i < r->n_artifacts; i++)
 		offer(&v, r->artifacts[i].id);
-	answer(req, &v);
+	answer_values(req, &v);
 }
 
 static const struct {

@@ -52,7 +52,7 @@ struct deletion { /* request.state */
 
 /* ---- the outcome ---- */
 
-static void note(const struct deletion *d, const char *id, int64_t n)
+static void note_deleted(const struct deletion *d, const char *id, int64_t n)
 {
 	const struct requestor *q = d->request->requestor;
 
@@ -70,7 +70,7 @@ static void deletion_free(void *state)
 
 	if (d->deleted > 0) {
 		if (d->ids == NULL)
-			note(d, NULL, d->deleted);
+			note_deleted(d, NULL, d->deleted);
 		artifact_save_count(req->ctx->store, req->requestor);
 	}
 	json_object_put(d->kept);
@@ -79,8 +79,8 @@ static void deletion_free(void *state)
 
 static const struct request_ops deletion_ops = {.free = deletion_free};
 
-static void keep(struct deletion *d, const char *id, const char *code,
-		 const char *reason)
+static void note_kept(struct deletion *d, const char *id, const char *code,
+		      const char *reason)
 {
 	struct json_object *one =
 	    json_pack("errorCode:s reason:s", code, reason);
@@ -89,7 +89,7 @@ static void keep(struct deletion *d, const char *id, const char *code,
 	json_object_array_add(d->kept, one);
 }
 
-static void answer(struct deletion *d)
+static void answer_deletion(struct deletion *d)
 {
 	request_result(d->request,
 		       json_pack("deleted:i kept:O", d->deleted, d->kept));
@@ -111,18 +111,18 @@ static void keep_stored(struct deletion *d, const char *id, int rc,
 		requestor_missed(d->request->requestor);
 		snprintf(reason, sizeof(reason), "you have no %s \"%.64s\"",
 			 d->kind->noun, id);
-		keep(d, id, d->kind->unknown, reason);
+		note_kept(d, id, d->kind->unknown, reason);
 	} else if (rc == -EBUSY) {
-		keep(d, id, "RUN_NOT_ENDED",
-		     "the run goes on at another server; cancel it first");
+		note_kept(d, id, "RUN_NOT_ENDED",
+			  "the run goes on at another server; cancel it first");
 	} else if (rc == -EPERM) {
 		snprintf(reason, sizeof(reason),
 			 "the run %s made it, and it goes with that one", run);
-		keep(d, id, "ARTIFACT_OF_RUN", reason);
+		note_kept(d, id, "ARTIFACT_OF_RUN", reason);
 	} else {
 		snprintf(reason, sizeof(reason),
 			 "the store cannot delete it now: %s", store_says(rc));
-		keep(d, id, "STORE_UNAVAILABLE", reason);
+		note_kept(d, id, "STORE_UNAVAILABLE", reason);
 	}
 }
 
@@ -135,7 +135,7 @@ static void on_one(void *arg, const struct store_result *res)
 
 	if (res->rc == 0) {
 		d->deleted++;
-		note(d, id, 1);
+		note_deleted(d, id, 1);
 	}
 	if (!request_unref(req))
 		return;
@@ -160,7 +160,7 @@ static void next_id(struct deletion *d)
 			     req);
 		return;
 	}
-	answer(d);
+	answer_deletion(d);
 }
 
 /* ---- by time ---- */
@@ -188,7 +188,7 @@ static void on_step(void *arg, const struct store_result *res)
 	for (size_t i = 0; i < res->n_artifacts; i++)
 		keep_stored(d, res->artifacts[i].id, -EIO, "");
 	if (res->next == NULL) {
-		answer(d);
+		answer_deletion(d);
 		return;
 	}
 	snprintf(d->from, sizeof(d->from), "%s", res->next);
@@ -210,10 +210,11 @@ static bool keep_ours(struct deletion *d, const char *id)
 
 	if (r == NULL)
 		return false;
-	keep(d, r->id, "RUN_NOT_ENDED",
-	     run_terminal(r) ? "the run has ended, but that is not recorded "
-			       "yet; delete it in a moment"
-			     : "the run goes on; cancel it first");
+	note_kept(d, r->id, "RUN_NOT_ENDED",
+		  run_terminal(r)
+		      ? "the run has ended, but that is not recorded "
+			"yet; delete it in a moment"
+		      : "the run goes on; cancel it first");
 	return true;
 }
 
@@ -303,8 +304,8 @@ static bool is_wrong_filter(struct request *req, int *status)
 	return errmsg != NULL;
 }
 
-static void begin(struct request *req, const struct kind *kind,
-		  struct json_object *ids, int status)
+static void begin_deletion(struct request *req, const struct kind *kind,
+			   struct json_object *ids, int status)
 {
 	struct json_object *params = req->msg.params;
 	struct deletion *d = xcalloc(1, sizeof(*d));
@@ -337,7 +338,7 @@ static void delete (struct request *req, const struct kind *k)
 			: is_wrong_before(req, k) ||
 			      (k == &runs && is_wrong_filter(req, &status)))
 		return;
-	begin(req, k, ids, status);
+	begin_deletion(req, k, ids, status);
 }
 
 void deletion_runs(struct request *req)

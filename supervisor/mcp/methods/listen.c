@@ -39,7 +39,7 @@ struct listen { /* request.state */
 	bool ending; /* answer as soon as possible */
 };
 
-static void close_all(struct listen *l)
+static void close_listen(struct listen *l)
 {
 	struct request *req = l->request;
 
@@ -54,14 +54,14 @@ static void close_all(struct listen *l)
 
 static void dropped(struct request *req)
 {
-	close_all(req->state);
+	close_listen(req->state);
 }
 
 static void listen_free(void *state)
 {
 	struct listen *l = state;
 
-	close_all(l);
+	close_listen(l);
 	json_object_put(l->uris_found);
 	json_object_put(l->ids_found);
 	free(l);
@@ -85,7 +85,7 @@ static void call_off(struct session *s, const char *id)
 	json_object_put(params);
 }
 
-static void finish(struct listen *l)
+static void finish_listen(struct listen *l)
 {
 	struct request *req = l->request;
 	struct session *s = req->session;
@@ -104,7 +104,7 @@ static void finish(struct listen *l)
 
 static void pump(struct listen *l);
 
-static void again(evutil_socket_t fd, short what, void *arg)
+static void listen_again(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *req = arg;
 
@@ -123,7 +123,7 @@ static void tell_lists(struct listen *l)
 	l->changed = 0;
 }
 
-static bool is_due(const struct listen *l)
+static bool listen_is_due(const struct listen *l)
 {
 	return l->changed != 0 || listen_tasks_wait_ms(l->tasks) == 0;
 }
@@ -142,16 +142,16 @@ static void tell_some(struct listen *l)
 	struct request *req = l->request;
 	int64_t wait_ms;
 
-	for (int i = 0; i < TOLD_IN_A_TURN && (is_due(l) || req->backlogged);
-	     i++) {
-		if (request_backlog_holds(req, again))
+	for (int i = 0;
+	     i < TOLD_IN_A_TURN && (listen_is_due(l) || req->backlogged); i++) {
+		if (request_backlog_holds(req, listen_again))
 			return;
-		if (is_due(l))
+		if (listen_is_due(l))
 			tell_next(l);
 	}
 	wait_ms = l->changed != 0 ? 0 : listen_tasks_wait_ms(l->tasks);
 	if (wait_ms >= 0)
-		request_set_timer(req, wait_ms, again);
+		request_set_timer(req, wait_ms, listen_again);
 }
 
 static void pump(struct listen *l)
@@ -164,7 +164,7 @@ static void pump(struct listen *l)
 		tell_some(l);
 	l->telling = false;
 	if (l->ending && l->request->refs == 0)
-		finish(l);
+		finish_listen(l);
 }
 
 static void on_task_due(struct request *req, bool now)
@@ -174,7 +174,7 @@ static void on_task_due(struct request *req, bool now)
 	if (now)
 		pump(l);
 	else
-		request_set_timer(req, 0, again);
+		request_set_timer(req, 0, listen_again);
 }
 
 static void on_lists_changed(struct server_observer *o)
@@ -243,9 +243,9 @@ static void acknowledge(struct listen *l)
 	pump(l);
 }
 
-static void look(struct listen *l);
+static void look_at_changes(struct listen *l);
 
-static bool has(struct json_object *array, const char *text)
+static bool array_has(struct json_object *array, const char *text)
 {
 	for (size_t i = 0; i < json_length(array); i++)
 		if (strcmp(text, json_object_get_string(
@@ -254,7 +254,7 @@ static bool has(struct json_object *array, const char *text)
 	return false;
 }
 
-static const char *wanted(struct json_object *array, size_t i)
+static const char *wanted_uri(struct json_object *array, size_t i)
 {
 	return json_object_get_string(json_object_array_get_idx(array, i));
 }
@@ -267,18 +267,18 @@ static void add_found(struct json_object *found, const char *text)
 static void on_uri(struct request *req, enum subscribed what)
 {
 	struct listen *l = req->state;
-	const char *uri = wanted(l->wanted_uris, l->next++);
+	const char *uri = wanted_uri(l->wanted_uris, l->next++);
 
 	if (what == SUBSCRIBED_NOT_FOUND)
 		requestor_missed(req->requestor);
-	else if (what == SUBSCRIBED && !has(l->uris_found, uri))
+	else if (what == SUBSCRIBED && !array_has(l->uris_found, uri))
 		add_found(l->uris_found, uri);
-	look(l);
+	look_at_changes(l);
 }
 
 static const char *wanted_id(const struct listen *l)
 {
-	return wanted(l->wanted_ids, l->next - json_length(l->wanted_uris));
+	return wanted_uri(l->wanted_ids, l->next - json_length(l->wanted_uris));
 }
 
 static void on_task(struct request *req, bool found)
@@ -288,24 +288,24 @@ static void on_task(struct request *req, bool found)
 	if (found)
 		add_found(l->ids_found, wanted_id(l));
 	l->next++;
-	look(l);
+	look_at_changes(l);
 }
 
 /* Look for the next item; the store has other requests between. */
-static void look(struct listen *l)
+static void look_at_changes(struct listen *l)
 {
 	struct request *req = l->request;
 	size_t uris = json_length(l->wanted_uris);
 	size_t all = uris + json_length(l->wanted_ids);
 
 	while (l->next >= uris && l->next < all &&
-	       has(l->ids_found, wanted_id(l)))
+	       array_has(l->ids_found, wanted_id(l)))
 		l->next++;
 	if (l->ending)
 		pump(l);
 	else if (l->next < uris)
-		subscriber_add(l->uris, req, wanted(l->wanted_uris, l->next),
-			       on_uri);
+		subscriber_add(l->uris, req,
+			       wanted_uri(l->wanted_uris, l->next), on_uri);
 	else if (l->next < all)
 		listen_tasks_add(l->tasks, wanted_id(l), on_task);
 	else
@@ -315,8 +315,8 @@ static void look(struct listen *l)
 /* ---- the request ---- */
 
 /* Read the lists in FILTER. False: REQ was answered. */
-static bool read_flags(struct request *req, struct json_object *filter,
-		       unsigned *lists)
+static bool read_filter_flags(struct request *req, struct json_object *filter,
+			      unsigned *lists)
 {
 	struct json_object *v;
 
@@ -336,7 +336,7 @@ static bool read_flags(struct request *req, struct json_object *filter,
 	return true;
 }
 
-static bool is_text(struct json_object *v)
+static bool is_filter_text(struct json_object *v)
 {
 	return json_object_is_type(v, json_type_string) &&
 	       strlen(json_object_get_string(v)) ==
@@ -348,7 +348,7 @@ static bool all_texts(struct json_object *array, size_t most)
 	size_t n = json_length(array);
 
 	for (size_t i = 0; i < n; i++)
-		if (!is_text(json_object_array_get_idx(array, i)))
+		if (!is_filter_text(json_object_array_get_idx(array, i)))
 			return false;
 	return n <= most;
 }
@@ -435,7 +435,7 @@ static bool read_filter(struct request *req, struct listen *l)
 		return false;
 	}
 	if (json_object_is_type(filter, json_type_object))
-		return read_flags(req, filter, &l->lists) &&
+		return read_filter_flags(req, filter, &l->lists) &&
 		       read_strings(req, filter, "resourceSubscriptions",
 				    LISTEN_URIS_MAX, &l->wanted_uris) &&
 		       read_strings(req, filter, "taskIds", LISTEN_TASKS_MAX,
@@ -463,5 +463,5 @@ void listen_begin(struct request *req)
 	req->requestor->n_listens++;
 	request_set_state(req, &request_ops, l);
 	sessions_observe(req->ctx->sessions, &l->server, &server_ops);
-	look(l);
+	look_at_changes(l);
 }

@@ -43,8 +43,8 @@
 	"client to its socket or URL."
 
 /* Add {NAME: {FLAG: true}} to CAPS, for all FLAGS up to NULL. */
-static void declare(struct json_object *caps, const char *name,
-		    const char *const *flags)
+static void declare_flags(struct json_object *caps, const char *name,
+			  const char *const *flags)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -66,12 +66,12 @@ static struct json_object *capabilities(const struct requestor *q,
 						 NULL};
 	struct json_object *caps = json_object_new_object();
 
-	declare(caps, "logging", changes + 1);
-	declare(caps, "tools", changes);
-	declare(caps, "resources", subscribes);
-	declare(caps, "prompts", changes);
+	declare_flags(caps, "logging", changes + 1);
+	declare_flags(caps, "tools", changes);
+	declare_flags(caps, "resources", subscribes);
+	declare_flags(caps, "prompts", changes);
 	if (mcp_has(rev, MCP_COMPLETIONS))
-		declare(caps, "completions", changes + 1);
+		declare_flags(caps, "completions", changes + 1);
 	if (mcp_has(rev, MCP_TASKS))
 		json_add(caps, "tasks:o", tasks_capability(q));
 	/* an extension with members counts as absent */

@@ -12,8 +12,8 @@
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/store/store.h"
 
-static struct json_object *view(const struct context *ctx,
-				const struct store_node *n)
+static struct json_object *node_view(const struct context *ctx,
+				     const struct store_node *n)
 {
 	return json_pack("name:s instance:s version:s startedAt?i running:i "
 			 "queued:i draining:b heartbeatAgeMs:i self:b",
@@ -49,7 +49,8 @@ static void on_nodes(void *arg, const struct store_result *res)
 	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < res->n_nodes; i++)
-		json_object_array_add(list, view(req->ctx, &res->nodes[i]));
+		json_object_array_add(list,
+				      node_view(req->ctx, &res->nodes[i]));
 	if (res->n_nodes == 0)
 		json_object_array_add(list, own(req->ctx));
 	request_result(req, json_pack("nodes:o", list));

@@ -36,7 +36,8 @@ const struct catalogue_entry *prompts_find(const struct request *req,
 /* ---- prompts/list ---- */
 
 /* Return {name, title?, description?} of DEF. */
-static struct json_object *named(struct json_object *def, enum mcp_revision rev)
+static struct json_object *prompt_view(struct json_object *def,
+				       enum mcp_revision rev)
 {
 	return json_pack(
 	    "name?s title?s description?s", json_member_str(def, "name"),
@@ -48,13 +49,13 @@ static struct json_object *definition(const struct catalogue_entry *offer,
 				      enum mcp_revision rev)
 {
 	struct json_object *args = json_member(offer->def, "arguments");
-	struct json_object *o = named(offer->def, rev);
+	struct json_object *o = prompt_view(offer->def, rev);
 	struct json_object *list = json_object_new_array();
 
 	for (size_t i = 0; i < json_length(args); i++) {
 		struct json_object *def = json_object_array_get_idx(args, i);
 		struct json_object *required = json_member(def, "required");
-		struct json_object *arg = named(def, rev);
+		struct json_object *arg = prompt_view(def, rev);
 
 		json_add(arg, "required?O", required);
 		json_object_array_add(list, arg);
@@ -89,7 +90,7 @@ void prompts_list(struct request *req)
 
 struct filling {
 	const struct catalogue_entry *offer;
-	/* the arguments of the client, or NULL; in give() all values */
+	/* the arguments of the client, or NULL; in give_prompt() all values */
 	struct json_object *args;
 	size_t left; /* bytes left of PROMPT_MAX */
 	char errmsg[256];
@@ -104,8 +105,8 @@ static int too_much(struct filling *m)
 }
 
 /* Fill member KEY of FROM in and add it to OUT; no such member: no change. */
-static int fill(struct filling *m, struct json_object *out,
-		struct json_object *from, const char *key)
+static int fill_message(struct filling *m, struct json_object *out,
+			struct json_object *from, const char *key)
 {
 	const char *text = json_member_str(from, key);
 	/* a bound of 0 would be no bound */
@@ -150,7 +151,7 @@ static const struct template_file *file_of(const struct filling *m,
 	return path != NULL ? template_file(m->offer->template, path) : NULL;
 }
 
-static int take(struct filling *m, size_t bytes)
+static int take_room(struct filling *m, size_t bytes)
 {
 	if (bytes > m->left)
 		return too_much(m);
@@ -168,7 +169,7 @@ static int fill_data(struct filling *m, struct json_object *out,
 
 	if (f == NULL && data == NULL)
 		return 0;
-	if (take(m, f != NULL ? BASE64_LEN(f->len) : strlen(data)) < 0)
+	if (take_room(m, f != NULL ? BASE64_LEN(f->len) : strlen(data)) < 0)
 		return -EINVAL;
 	if (f == NULL) {
 		json_add(out, "data?s", data);
@@ -186,12 +187,12 @@ static int fill_resource(struct filling *m, struct json_object *out,
 {
 	const struct template_file *f = file_of(m, from);
 	struct json_object *o = json_object_new_object(), *whole;
-	int rc = fill(m, o, from, "uri");
+	int rc = fill_message(m, o, from, "uri");
 
 	if (rc == 0)
-		rc = fill(m, o, from, "text");
+		rc = fill_message(m, o, from, "text");
 	if (rc == 0 && f != NULL)
-		rc = take(m, BASE64_LEN(f->len));
+		rc = take_room(m, BASE64_LEN(f->len));
 	if (f != NULL) {
 		whole = resources_contents(json_member_str(o, "uri"),
 					   json_member_str(from, "mimeType"),
@@ -215,7 +216,7 @@ static int fill_content(struct filling *m, struct json_object *out,
 
 	json_add(out, "type?s", json_member_str(from, "type"));
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(filled); i++)
-		rc = fill(m, out, from, filled[i]);
+		rc = fill_message(m, out, from, filled[i]);
 	if (rc == 0)
 		rc = fill_data(m, out, from);
 	json_add(out, "mimeType?s", json_member_str(from, "mimeType"));
@@ -293,8 +294,8 @@ static void no_such_prompt(struct request *req, const char *name)
 		    "Unknown prompt \"%.100s\"; prompts/list names them", name);
 }
 
-static void give(struct request *req, const struct catalogue_entry *o,
-		 struct json_object *answers)
+static void give_prompt(struct request *req, const struct catalogue_entry *o,
+			struct json_object *answers)
 {
 	struct filling m = {.left = PROMPT_MAX, .offer = o};
 	struct json_object *list;
@@ -337,5 +338,5 @@ void prompts_get(struct request *req)
 	if (check_arguments(&m) < 0)
 		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", m.errmsg);
 	else
-		asks_before(req, m.offer, give);
+		asks_before(req, m.offer, give_prompt);
 }

@@ -13,7 +13,7 @@
 #include "supervisor/context.h"
 
 /* Copy REPORT: each answer gets members by its revision. */
-static struct json_object *copy_of(struct json_object *report)
+static struct json_object *copy_report(struct json_object *report)
 {
 	struct json_object *copy = NULL;
 
@@ -23,14 +23,14 @@ static struct json_object *copy_of(struct json_object *report)
 }
 
 /* Answer with REPORT (*lent*); NULL: the server ends before the reload. */
-static void told(void *arg, struct json_object *report)
+static void on_report(void *arg, struct json_object *report)
 {
 	struct request *req = arg;
 
 	if (!request_unref(req))
 		return;
 	if (report != NULL)
-		request_result(req, copy_of(report));
+		request_result(req, copy_report(report));
 	else
 		request_error(req, RPC_INTERNAL_ERROR, NULL,
 			      "nothing was loaded again, for this server is "
@@ -46,5 +46,5 @@ void reload_method(struct request *req)
 		return;
 	}
 	request_ref(req);
-	req->ctx->reload_ask(req->ctx->reload, told, req);
+	req->ctx->reload_ask(req->ctx->reload, on_report, req);
 }

@@ -60,7 +60,7 @@ static size_t cost_of(const struct subscription *u)
 	return 1024 + strlen(u->uri);
 }
 
-static void forget(struct subscription *u)
+static void forget_subscription(struct subscription *u)
 {
 	if (u->revisit != NULL)
 		u->revisit->of = NULL;
@@ -75,7 +75,8 @@ static void forget(struct subscription *u)
 	free(u);
 }
 
-static struct subscription *find(const struct subscriber *o, const char *uri)
+static struct subscription *find_subscription(const struct subscriber *o,
+					      const char *uri)
 {
 	struct subscription *u;
 
@@ -93,7 +94,7 @@ static void hold_back(struct subscription *u, int64_t ms)
 		evtimer_add(u->later, CLOCK_TIMEVAL(ms));
 }
 
-static void tell(struct subscription *u)
+static void tell_update(struct subscription *u)
 {
 	enum subscriber_told told = u->of->ops->tell(u->of->arg, u->uri);
 
@@ -109,7 +110,7 @@ static void tell(struct subscription *u)
 static void on_later(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	tell(arg);
+	tell_update(arg);
 }
 
 static void changed(struct subscription *u)
@@ -121,7 +122,7 @@ static void changed(struct subscription *u)
 	if (u->told && wait > 0)
 		hold_back(u, wait);
 	else
-		tell(u);
+		tell_update(u);
 }
 
 static void on_notice(struct run_watch *w, struct run *r,
@@ -175,13 +176,14 @@ void subscriber_free(struct subscriber *o)
 		return;
 	while ((u = LIST_FIRST(&o->all)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): u is unlinked */
-		forget(u);
+		forget_subscription(u);
 	LIST_REMOVE(o, link);
 	free(o);
 }
 
-static struct subscription *add(struct subscriber *o, const char *uri,
-				enum resource_uri_kind kind)
+static struct subscription *add_subscription(struct subscriber *o,
+					     const char *uri,
+					     enum resource_uri_kind kind)
 {
 	struct subscription *u = xcalloc(1, sizeof(*u));
 
@@ -242,11 +244,11 @@ static enum subscribed admit(const struct search *f, bool there,
 	*u = NULL;
 	if (!there)
 		return SUBSCRIBED_NOT_FOUND;
-	if (find(f->of, f->uri) != NULL)
+	if (find_subscription(f->of, f->uri) != NULL)
 		return SUBSCRIBED;
 	if (f->of->n >= SUBSCRIPTIONS_MAX)
 		return SUBSCRIBED_TOO_MANY;
-	*u = add(f->of, f->uri, f->own.kind);
+	*u = add_subscription(f->of, f->uri, f->own.kind);
 	return SUBSCRIBED;
 }
 
@@ -348,9 +350,10 @@ void subscriber_add(struct subscriber *o, struct request *req, const char *uri,
 {
 	struct search *f;
 
-	if (find(o, uri) != NULL || o->n >= SUBSCRIPTIONS_MAX) {
-		done(req,
-		     find(o, uri) != NULL ? SUBSCRIBED : SUBSCRIBED_TOO_MANY);
+	if (find_subscription(o, uri) != NULL || o->n >= SUBSCRIPTIONS_MAX) {
+		done(req, find_subscription(o, uri) != NULL
+			      ? SUBSCRIBED
+			      : SUBSCRIBED_TOO_MANY);
 		return;
 	}
 	f = xcalloc(1, sizeof(*f));
@@ -366,16 +369,16 @@ void subscriber_add(struct subscriber *o, struct request *req, const char *uri,
 
 bool subscriber_drop(struct subscriber *o, const char *uri)
 {
-	struct subscription *u = find(o, uri);
+	struct subscription *u = find_subscription(o, uri);
 
 	if (u != NULL)
-		forget(u);
+		forget_subscription(u);
 	return u != NULL;
 }
 
 /* ---- changes for all subscribers ---- */
 
-static void look_again(struct subscription *u)
+static void check_subscription(struct subscription *u)
 {
 	struct json_object *values;
 	const struct catalogue_entry *o =
@@ -397,7 +400,7 @@ void subscribers_reloaded(struct context *ctx)
 	LIST_FOREACH(o, &ctx->sessions->subscribers, link)
 		LIST_FOREACH(u, &o->all, link)
 			if (u->kind == RESOURCE_URI_NONE)
-				look_again(u);
+				check_subscription(u);
 }
 
 void subscriber_tell_missed(struct subscriber *o)
@@ -467,11 +470,11 @@ static void watch_again(struct subscription *u, const struct resource_uri *own)
 void subscriber_restore(struct subscriber *o, const char *uri)
 {
 	struct resource_uri own = resource_uri_parse(uri);
-	struct subscription *u = add(o, uri, own.kind);
+	struct subscription *u = add_subscription(o, uri, own.kind);
 
 	u->missed = own.kind != RESOURCE_URI_IS_ARTIFACT;
 	if (own.kind == RESOURCE_URI_NONE)
-		look_again(u);
+		check_subscription(u);
 	if (own.kind == RESOURCE_URI_IS_RUN ||
 	    own.kind == RESOURCE_URI_IS_LOG ||
 	    own.kind == RESOURCE_URI_IS_RESULT)

@@ -16,7 +16,7 @@ static int64_t since_of(const struct request *req)
 }
 
 /* Describe U; the uploads of a requestor have no template. */
-static struct json_object *view_of(const struct store_use *u)
+static struct json_object *usage_view(const struct store_use *u)
 {
 	if (u->template_id[0] == '\0')
 		return json_pack("requestor:s uploads:i bytes:i", u->requestor,
@@ -39,7 +39,7 @@ static void on_used(void *arg, const struct store_result *res)
 	}
 	rows = json_object_new_array();
 	for (size_t i = 0; i < res->n_uses; i++)
-		json_object_array_add(rows, view_of(&res->uses[i]));
+		json_object_array_add(rows, usage_view(&res->uses[i]));
 	request_result(req, json_pack("since:i rows:o more:b", since_of(req),
 				      rows, res->n_uses == STORE_USES_MAX));
 }

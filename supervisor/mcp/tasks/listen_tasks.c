@@ -69,7 +69,7 @@ static void unwatch(struct task *t)
 	t->away = NULL;
 }
 
-static void forget(struct task *t)
+static void forget_task(struct task *t)
 {
 	unwatch(t);
 	TAILQ_REMOVE(&t->of->all, t, link);
@@ -84,7 +84,7 @@ void listen_tasks_free(struct listen_tasks *all)
 		return;
 	while ((t = TAILQ_FIRST(&all->all)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): t is unlinked */
-		forget(t);
+		forget_task(t);
 	free(all);
 }
 
@@ -95,7 +95,7 @@ bool listen_tasks_any(const struct listen_tasks *all)
 
 /* ---- changes of a task ---- */
 
-static void is_due(struct task *t, bool now)
+static void mark_due(struct task *t, bool now)
 {
 	struct listen_tasks *all = t->of;
 
@@ -117,18 +117,18 @@ static void on_notice(struct run_watch *w, struct run *r,
 	case NOTICE_STATE:
 	case NOTICE_PROGRESS:
 	case NOTICE_ASKED:
-		is_due(t, false);
+		mark_due(t, false);
 		break;
 	case NOTICE_RECORDED:
 		if (n->unrecorded != NULL)
 			break;
 		t->ended = true;
 		t->not_before_ms = 0;
-		is_due(t, true);
+		mark_due(t, true);
 		break;
 	case NOTICE_RELEASED: /* go on by the row */
 		unwatch(t);
-		is_due(t, false);
+		mark_due(t, false);
 		break;
 	default:
 		break;
@@ -149,7 +149,7 @@ static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 	if (ev == REMOTE_RUN_OURS)
 		watch_ours(t, r);
 	t->ended = ev == REMOTE_RUN_OVER;
-	is_due(t, false);
+	mark_due(t, false);
 }
 
 static void watch_row(struct task *t, const struct store_run *row)
@@ -207,7 +207,7 @@ static void look_for(const struct look *like, bool whole)
 
 /* ---- a new task ---- */
 
-static struct task *add(struct listen_tasks *all, const char *id)
+static struct task *add_task(struct listen_tasks *all, const char *id)
 {
 	struct task *t = xcalloc(1, sizeof(*t));
 
@@ -239,7 +239,7 @@ static void on_asked_for(struct listen_tasks *all, struct look *l,
 	else
 		/* cppcheck-suppress nullPointer ; without R there is RES */
 		found = res->rc == 0 && task_json_row_is_live(res->runs);
-	t = found ? add(all, l->id) : NULL;
+	t = found ? add_task(all, l->id) : NULL;
 	if (!found)
 		not_found(all->request, l->id);
 	else if (r != NULL)
@@ -294,7 +294,7 @@ int64_t listen_tasks_wait_ms(const struct listen_tasks *all)
  * Digest the parts of TASK which matter to clients: not its clock, nor its poll
  * interval.
  */
-static void digest(struct json_object *task, char hex[65])
+static void digest_task(struct json_object *task, char hex[65])
 {
 	static const char *const parts[] = {"status", "statusMessage",
 					    "inputRequests"};
@@ -311,11 +311,11 @@ static void digest(struct json_object *task, char hex[65])
 }
 
 /* Send TASK (*taken*), the state of T, unless it was sent before. */
-static void tell(struct task *t, struct json_object *task)
+static void tell_task(struct task *t, struct json_object *task)
 {
 	char now[65];
 
-	digest(task, now);
+	digest_task(task, now);
 	if (strcmp(now, t->said) == 0) {
 		json_object_put(task);
 		return;
@@ -329,7 +329,7 @@ static void end_was_told(struct task *t)
 {
 	audit_task("task_result_retrieved", t->of->request->requestor, t->id,
 		   NULL);
-	forget(t);
+	forget_task(t);
 }
 
 /* The notification was sent (LEFT), or the threads have too much to do. */
@@ -349,8 +349,8 @@ static void on_left(struct request *req, void *arg, bool left)
 }
 
 /* Send TASK (*taken*), the ended T with the result of A. */
-static void tell_end(struct task *t, struct json_object *task,
-		     const struct run_result_source *a)
+static void tell_task_end(struct task *t, struct json_object *task,
+			  const struct run_result_source *a)
 {
 	struct listen_tasks *all = t->of;
 
@@ -372,11 +372,12 @@ static void tell_ours(struct task *t)
 	if (!t->ended && run_terminal(r)) /* not public before it is recorded */
 		return;
 	if (!t->ended) {
-		tell(t, task_json_detailed(r, input_requests(r, req->terms)));
+		tell_task(t,
+			  task_json_detailed(r, input_requests(r, req->terms)));
 		return;
 	}
 	a = task_lookup_source_live(req, r);
-	tell_end(t, task_json_detailed(r, NULL), &a);
+	tell_task_end(t, task_json_detailed(r, NULL), &a);
 }
 
 static void tell_row(struct task *t, const struct store_run *row)
@@ -387,13 +388,14 @@ static void tell_row(struct task *t, const struct store_run *row)
 	if (row->status <= STORE_RUNNING) {
 		if (t->away == NULL)
 			watch_row(t, row);
-		tell(t, task_json_detailed_row(
-			    row, task_lookup_questions(t->of->request, row)));
+		tell_task(t,
+			  task_json_detailed_row(
+			      row, task_lookup_questions(t->of->request, row)));
 	} else if (!t->ended) { /* the row had no result: read it whole next */
 		t->ended = t->due = true;
 	} else {
 		a = task_lookup_source(t->of->request, row, &made);
-		tell_end(t, task_json_detailed_row(row, NULL), &a);
+		tell_task_end(t, task_json_detailed_row(row, NULL), &a);
 		json_object_put(made);
 	}
 }
@@ -412,7 +414,7 @@ static void on_shown(struct listen_tasks *all, struct look *l, struct run *r,
 	} else if (res->rc == 0 && task_json_row_is_live(res->runs)) {
 		tell_row(t, res->runs);
 	} else if (res->rc == 0 || res->rc == -ENOENT) {
-		forget(t);
+		forget_task(t);
 	} else {
 		t->due = true;
 		t->not_before_ms = clock_mono_ms() + LOOK_AGAIN_MS;
@@ -433,7 +435,7 @@ void listen_tasks_tell(struct listen_tasks *all)
 	TAILQ_INSERT_TAIL(&all->all, t, link);
 	t->due = false;
 	if (t->run != NULL && !task_json_is_live(t->run)) {
-		forget(t);
+		forget_task(t);
 	} else if (t->run != NULL) {
 		tell_ours(t);
 	} else {

@@ -36,7 +36,7 @@ static void show_ours(struct request *req, struct run *r)
 	input_task_known(r);
 }
 
-static void show(struct request *req, const struct run_found *f)
+static void show_task(struct request *req, const struct run_found *f)
 {
 	struct store_run row;
 
@@ -62,7 +62,7 @@ void tasks_get(struct request *req)
 		run_lookup(req,
 			   &(struct run_query){.want = RUN_LOOKUP_TASK,
 					       .id = id,
-					       .found = show,
+					       .found = show_task,
 					       .fits = task_json_row_is_live});
 }
 
@@ -98,7 +98,7 @@ static void cancelled(struct request *req)
  * Answer with the result of the call which made the task: it is over and
  * recorded.
  */
-static void give(struct request *req, const struct run_result_source *a)
+static void give_result(struct request *req, const struct run_result_source *a)
 {
 	if (a->status == STORE_CANCELED) {
 		cancelled(req);
@@ -136,7 +136,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	else if (!task_lookup_unrecorded(req, n) &&
 		 !request_backlog_holds(req, look_for_result)) {
 		a = task_lookup_source_live(req, r);
-		give(req, &a);
+		give_result(req, &a);
 	}
 }
 
@@ -161,7 +161,7 @@ static void give_row(struct request *req, const struct store_run *row)
 	struct json_object *made;
 	struct run_result_source a = task_lookup_source(req, row, &made);
 
-	give(req, &a);
+	give_result(req, &a);
 	json_object_put(made);
 }
 
@@ -266,7 +266,7 @@ void tasks_list(struct request *req)
 
 /* ---- tasks/cancel ---- */
 
-static void is_over(struct request *req, enum task_json_status status)
+static void refuse_over(struct request *req, enum task_json_status status)
 {
 	request_error(req, RPC_INVALID_PARAMS, NULL,
 		      "this task has ended already: it is %s",
@@ -298,7 +298,7 @@ static void cancel_live(struct request *req, struct run *r)
 	struct context *ctx = req->session->ctx;
 
 	if (task_json_is_over(task_json_status(r))) {
-		is_over(req, task_json_status(r));
+		refuse_over(req, task_json_status(r));
 		return;
 	}
 	audit_task("task_cancel_asked", req->session->requestor, r->id, NULL);
@@ -316,12 +316,12 @@ static void cancel_row(struct request *req, const struct run_found *f)
 	if (f->silent != NULL)
 		task_lookup_cancels_late(req);
 	else if (!f->asked || task_json_row_status(row) != TASK_CANCELLED)
-		is_over(req, task_json_row_status(row));
+		refuse_over(req, task_json_row_status(row));
 	else
 		request_result(req, task_json_row(row));
 }
 
-static void cancel(struct request *req, const struct run_found *f)
+static void cancel_task(struct request *req, const struct run_found *f)
 {
 	if (task_lookup_not_cancelled(req, f))
 		return;
@@ -339,7 +339,7 @@ void tasks_cancel(struct request *req)
 		run_lookup(req,
 			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
 					       .id = id,
-					       .found = cancel,
+					       .found = cancel_task,
 					       .fits = task_json_row_is_live});
 }
 

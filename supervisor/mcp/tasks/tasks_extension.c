@@ -23,7 +23,7 @@
 #include "supervisor/session/request_backlog.h"
 
 /* Return the id of the task which REQ names; NULL: REQ was answered. */
-static const char *wanted(struct request *req)
+static const char *wanted_task_id(struct request *req)
 {
 	const char *id = task_lookup_id(req);
 
@@ -45,7 +45,7 @@ static void acknowledge(struct request *req)
 
 /* ---- tasks/get ---- */
 
-static void look(evutil_socket_t fd, short what, void *arg);
+static void look_at_task(evutil_socket_t fd, short what, void *arg);
 
 struct wait {			/* request.state */
 	struct run_watch watch; /* watch of the task's run */
@@ -62,8 +62,8 @@ static void wait_free(void *state)
 
 static const struct request_ops wait_ops = {.free = wait_free};
 
-static void give(struct request *req, struct json_object *task,
-		 const struct run_result_source *a)
+static void give_detailed(struct request *req, struct json_object *task,
+			  const struct run_result_source *a)
 {
 	task_lookup_retrieved(req);
 	if (a->status == STORE_CANCELED)
@@ -82,9 +82,9 @@ static void on_notice(struct run_watch *watch, struct run *r,
 		return;
 	wait_free(request_take_state(req));
 	if (!task_lookup_unrecorded(req, n) &&
-	    !request_backlog_holds(req, look)) {
+	    !request_backlog_holds(req, look_at_task)) {
 		a = task_lookup_source_live(req, r);
-		give(req, task_json_detailed(r, NULL), &a);
+		give_detailed(req, task_json_detailed(r, NULL), &a);
 	}
 }
 
@@ -125,11 +125,11 @@ static void show_row(struct request *req, const struct store_run *row)
 		return;
 	}
 	a = task_lookup_source(req, row, &made);
-	give(req, task, &a);
+	give_detailed(req, task, &a);
 	json_object_put(made);
 }
 
-static void show(struct request *req, const struct run_found *f)
+static void show_detailed(struct request *req, const struct run_found *f)
 {
 	struct store_run row;
 
@@ -145,29 +145,29 @@ static void show(struct request *req, const struct run_found *f)
 	show_row(req, &row);
 }
 
-static void look(evutil_socket_t fd, short what, void *arg)
+static void look_at_task(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *req = arg;
 
 	(void)fd, (void)what;
-	if (!request_backlog_holds(req, look))
+	if (!request_backlog_holds(req, look_at_task))
 		run_lookup(req,
 			   &(struct run_query){
 			       .want = RUN_LOOKUP_VIEW,
 			       .id = json_member_str(req->msg.params, "taskId"),
-			       .found = show,
+			       .found = show_detailed,
 			       .fits = task_json_row_is_live});
 }
 
 void tasks_extension_get(struct request *req)
 {
-	const char *id = wanted(req);
+	const char *id = wanted_task_id(req);
 	struct run *r = id != NULL ? run_lookup_ours(req, id) : NULL;
 
 	if (r != NULL && task_lookup_is_task(r))
 		show_ours(req, r);
 	else if (id != NULL)
-		look(-1, 0, req);
+		look_at_task(-1, 0, req);
 }
 
 /* ---- tasks/update ---- */
@@ -240,7 +240,7 @@ static void update(struct request *req, const struct run_found *f)
 
 void tasks_extension_update(struct request *req)
 {
-	const char *id = wanted(req);
+	const char *id = wanted_task_id(req);
 
 	if (id != NULL && responses_of(req) != NULL)
 		run_lookup(req, &(struct run_query){.want = RUN_LOOKUP_ROW,
@@ -277,7 +277,7 @@ static void cancel_ours(struct request *req, struct run *r)
 		       req);
 }
 
-static void cancel(struct request *req, const struct run_found *f)
+static void cancel_cooperative(struct request *req, const struct run_found *f)
 {
 	if (task_lookup_not_cancelled(req, f))
 		return;
@@ -291,12 +291,12 @@ static void cancel(struct request *req, const struct run_found *f)
 
 void tasks_extension_cancel(struct request *req)
 {
-	const char *id = wanted(req);
+	const char *id = wanted_task_id(req);
 
 	if (id != NULL)
 		run_lookup(req,
 			   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
 					       .id = id,
-					       .found = cancel,
+					       .found = cancel_cooperative,
 					       .fits = task_json_row_is_live});
 }

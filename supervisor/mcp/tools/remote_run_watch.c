@@ -92,8 +92,8 @@ static void keep_asking(struct remote_run_lookup *l,
 		    clock_wall_ms() + RUN_LOOKUP_WATCH_MS, NULL, NULL);
 }
 
-static void tell(struct remote_run_lookup *l, enum remote_run_event ev,
-		 struct run *r)
+static void tell_change(struct remote_run_lookup *l, enum remote_run_event ev,
+			struct run *r)
 {
 	struct remote_run_watch *w;
 
@@ -105,7 +105,7 @@ static void last(struct remote_run_lookup *l, enum remote_run_event ev,
 		 struct run *r)
 {
 	stop_looking(l);
-	tell(l, ev, r);
+	tell_change(l, ev, r);
 }
 
 static void on_look(struct run_row_lookup *lookup, struct run *r,
@@ -132,11 +132,11 @@ static void on_look(struct run_row_lookup *lookup, struct run *r,
 		if (!differ(&now, &l->seen))
 			return;
 		l->seen = now;
-		tell(l, REMOTE_RUN_CHANGED, NULL);
+		tell_change(l, REMOTE_RUN_CHANGED, NULL);
 	}
 }
 
-static void look(evutil_socket_t fd, short what, void *arg)
+static void look_at_row(evutil_socket_t fd, short what, void *arg)
 {
 	struct remote_run_lookup *l = arg;
 
@@ -161,7 +161,7 @@ static struct remote_run_lookup *look_new(struct context *ctx,
 	l->seen = mark_of(l, row);
 	LIST_INIT(&l->watches);
 	HASH_ADD(hh, ctx->looks, key, sizeof(l->key), l);
-	l->look = event_new(ctx->base, -1, EV_PERSIST, look, l);
+	l->look = event_new(ctx->base, -1, EV_PERSIST, look_at_row, l);
 	event_add(l->look, CLOCK_TIMEVAL(LOOK_S * 1000));
 	keep_asking(l, row);
 	return l;

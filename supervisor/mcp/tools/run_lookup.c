@@ -58,7 +58,7 @@ static void waiting_free(void *state)
 static const struct request_ops waiting_ops = {.free = waiting_free};
 
 /* End the wait of REQ and pass F to the asker, who answers REQ. */
-static void finish(struct request *req, struct run_found *f)
+static void finish_lookup(struct request *req, struct run_found *f)
 {
 	struct waiting *w = request_take_state(req);
 
@@ -69,7 +69,7 @@ static void finish(struct request *req, struct run_found *f)
 }
 
 /* The owner did not answer in time: RES has what is known. */
-static void give_up(struct request *req, const struct store_result *res)
+static void fail_lookup(struct request *req, const struct store_result *res)
 {
 	const struct waiting *w = req->state;
 	char errmsg[256] = "the server that runs this does not answer now";
@@ -79,7 +79,7 @@ static void give_up(struct request *req, const struct store_result *res)
 			 "the server that runs this cannot be asked now, since "
 			 "this one cannot write to it: %s",
 			 store_says(w->sent_rc));
-	finish(req, &(struct run_found){.res = res, .silent = errmsg});
+	finish_lookup(req, &(struct run_found){.res = res, .silent = errmsg});
 }
 
 bool run_lookup_owner_died(struct context *ctx, const struct store_run *row)
@@ -103,14 +103,14 @@ static int64_t fresh_until(const struct store_run *row,
 	return want == RUN_LOOKUP_LOG ? row->log_until_ms : row->shown_until_ms;
 }
 
-static void look(evutil_socket_t fd, short what, void *arg);
+static void look_at_remote(evutil_socket_t fd, short what, void *arg);
 
 static void look_later(struct request *req)
 {
 	struct waiting *w = req->state;
 
 	w->look_ms = backoff_ms(w->look_ms, LOOK_FIRST_MS, LOOK_LAST_MS);
-	request_set_timer(req, w->look_ms, look);
+	request_set_timer(req, w->look_ms, look_at_remote);
 }
 
 static void on_sent(void *arg, const struct store_result *res)
@@ -124,10 +124,10 @@ static void on_sent(void *arg, const struct store_result *res)
 	if (res->rc == 0)
 		look_later(req);
 	else if (w->ask.want == RUN_LOOKUP_CANCEL)
-		give_up(req, res);
+		fail_lookup(req, res);
 	else { /* the row is used as it is */
 		w->until_ms = 1;
-		look(-1, 0, req);
+		look_at_remote(-1, 0, req);
 	}
 }
 
@@ -188,7 +188,7 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 	}
 	if (r != NULL || res->rc != 0 || wants[w->ask.want].patience_ms == 0 ||
 	    (w->ask.fits != NULL && !w->ask.fits(row))) {
-		finish(req, &(struct run_found){.run = r, .res = res});
+		finish_lookup(req, &(struct run_found){.run = r, .res = res});
 		return;
 	}
 	until = fresh_until(row, w->ask.want);
@@ -200,14 +200,14 @@ static void on_look(struct run_row_lookup *l, struct run *r,
 	 */
 	if (until > now || (row->owner == STORE_OWNER_SELF && !w->asked) ||
 	    is_left(req->ctx, w, row))
-		finish(req, &(struct run_found){.res = res});
+		finish_lookup(req, &(struct run_found){.res = res});
 	else if (w->until_ms == 0 || clock_mono_ms() < w->until_ms)
 		ask_owner(req, row);
 	else
-		give_up(req, res);
+		fail_lookup(req, res);
 }
 
-static void look(evutil_socket_t fd, short what, void *arg)
+static void look_at_remote(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *req = arg;
 	struct waiting *w = req->state;
@@ -264,5 +264,5 @@ void run_lookup(struct request *req, const struct run_query *q)
 			      .ask = *q};
 	request_set_state(req, &waiting_ops, w);
 	req->ctx->lookups++;
-	look(-1, 0, req);
+	look_at_remote(-1, 0, req);
 }

@@ -24,8 +24,8 @@
 
 #define IMAGE_MAX ((int64_t)1 << 20) /* bytes of a picture to show */
 
-static void refuse_artifact(struct request *req, const char *id,
-			    const struct store_result *res)
+static void refuse_unread(struct request *req, const char *id,
+			  const struct store_result *res)
 {
 	struct tool_error r = {0};
 	struct schema_error err = {.pointer = "/offset", .keyword = "maximum"};
@@ -122,7 +122,7 @@ static size_t end_of_piece(const char *p, size_t n)
 	return at > 0 && !utf8_ok(p + at, n - at) ? at : n;
 }
 
-static bool is_text(const char *mime_type, const char *p, size_t n)
+static bool is_text_piece(const char *mime_type, const char *p, size_t n)
 {
 	return is_text_type(mime_type) && n > 0 && utf8_ok(p, n) &&
 	       memchr(p, '\0', n) == NULL;
@@ -134,8 +134,8 @@ static bool is_text(const char *mime_type, const char *p, size_t n)
  * Return the content of an artifact: HEAD as text, then the picture or text.
  * NULL: neither picture nor text.
  */
-static struct json_object *show(const struct response *m,
-				struct json_object *head, const char *data)
+static struct json_object *
+show_piece(const struct response *m, struct json_object *head, const char *data)
 {
 	const char *type = json_member_str(head, "mimeType");
 	bool whole = json_member_int(head, "offset") == 0 &&
@@ -147,7 +147,7 @@ static struct json_object *show(const struct response *m,
 	if (whole && is_picture(type, m->text, m->len))
 		item =
 		    json_pack("type:s data:s mimeType:s", "image", data, type);
-	else if (is_text(type, m->text, m->len))
+	else if (is_text_piece(type, m->text, m->len))
 		item = json_pack("type:s text:S", "text", m->text, m->len);
 	if (item == NULL)
 		return NULL;
@@ -168,7 +168,7 @@ static struct json_object *make_artifact(struct response *m)
 	size_t len;
 
 	base64_encode(data, m->text, m->len);
-	content = m->level == 0 ? show(m, v, data) : NULL;
+	content = m->level == 0 ? show_piece(m, v, data) : NULL;
 	json_add(v, "data:s", data);
 	free(data);
 	text = json_text(v, &len);
@@ -218,7 +218,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 		return;
 	args = json_member(req->msg.params, "arguments");
 	if (res->rc != 0) {
-		refuse_artifact(req, id_of(args, id), res);
+		refuse_unread(req, id_of(args, id), res);
 		return;
 	}
 	offset = json_member_int(args, "offset");

@@ -181,7 +181,7 @@ static void on_waited(evutil_socket_t fd, short what, void *arg);
  * The server ends before R. A call which takes a handle gets one; the run of
  * any other call is given up, since its client would call again and run twice.
  */
-static void leave(struct request *req, struct run *r)
+static void leave_run(struct request *req, struct run *r)
 {
 	struct tool_run_args *ask = req->state;
 
@@ -222,7 +222,7 @@ static void changed(struct request *req, struct run *r,
 		return;
 	}
 	if (n->kind == NOTICE_LEFT) {
-		leave(req, r);
+		leave_run(req, r);
 		return;
 	}
 	if (n->kind == NOTICE_TASK) {
@@ -491,7 +491,8 @@ static void check_view(struct request *req, struct template *t,
 							.pass = submit_view});
 }
 
-static struct template *wanted(struct request *req, struct json_object *args)
+static struct template *wanted_template(struct request *req,
+					struct json_object *args)
 {
 	return tool_run_wanted(req, json_member_str(args, "templateId"),
 			       json_member_str(args, "templateVersion"),
@@ -508,7 +509,7 @@ static void on_session(struct request *req, bool found)
 		no_session(req, json_member_str(args, "sessionId"));
 		return;
 	}
-	t = wanted(req, args);
+	t = wanted_template(req, args);
 	if (t != NULL)
 		check_view(req, t, args);
 }
@@ -516,7 +517,7 @@ static void on_session(struct request *req, bool found)
 void tool_run_template(struct request *req, struct json_object *args)
 {
 	const char *session_id = json_member_str(args, "sessionId");
-	struct template *t = wanted(req, args);
+	struct template *t = wanted_template(req, args);
 
 	if (t == NULL)
 		return;

@@ -33,7 +33,7 @@ void tool_run_digest_call(struct request *req)
 	ask->has_call = true;
 }
 
-static void digest(struct request *req)
+static void digest_request(struct request *req)
 {
 	struct tool_run_args *ask = req->state;
 
@@ -49,7 +49,7 @@ static void on_thread(struct thread_pool_job *j, void *arg)
 	const struct digesting *d = arg;
 
 	(void)j;
-	digest(d->request);
+	digest_request(d->request);
 }
 
 static void on_digested(void *arg, const struct thread_pool_result *end)
@@ -162,6 +162,6 @@ void tool_run_digest(struct request *req, void (*then)(struct request *req))
 		digest_large(req, then);
 		return;
 	}
-	digest(req);
+	digest_request(req);
 	then(req);
 }

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 
-static void look_up(struct request *req);
+static void look_up_files(struct request *req);
 
 /* Return the client's prefix of pointers into the inputs. */
 static const char *prefix_of(const struct tool_run_args *ask)
@@ -34,8 +34,8 @@ static void refuse_form(struct request *req, const struct run_files_error *e)
 	request_tool_error(req, &r);
 }
 
-static void refuse_artifact(struct request *req, const struct run_file *f,
-			    int rc)
+static void refuse_file_artifact(struct request *req, const struct run_file *f,
+				 int rc)
 {
 	const struct tool_run_args *ask = req->state;
 	struct json_object *d;
@@ -74,17 +74,17 @@ static void on_found(void *arg, const struct store_result *res)
 	ask = req->state;
 	f = &ask->files->v[ask->n_found];
 	if (res->rc != 0) {
-		refuse_artifact(req, f, res->rc);
+		refuse_file_artifact(req, f, res->rc);
 		return;
 	}
 	run_files_found(f, res->artifact->run_id, res->artifact->name,
 			res->artifact->size, res->artifact->expires_ms);
 	ask->n_found++;
-	look_up(req);
+	look_up_files(req);
 }
 
 /* Look up the next artifact; after the last, make the run. */
-static void look_up(struct request *req)
+static void look_up_files(struct request *req)
 {
 	struct tool_run_args *ask = req->state;
 	struct run_files *all = ask->files;
@@ -116,6 +116,6 @@ bool tool_run_files(struct request *req)
 	if (ask->files == NULL)
 		refuse_form(req, &err);
 	else
-		look_up(req);
+		look_up_files(req);
 	return true;
 }

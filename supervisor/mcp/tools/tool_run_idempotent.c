@@ -79,7 +79,7 @@ static void task_again(struct request *req, const struct store_run *row)
 	request_result(req, result);
 }
 
-static void look_again(evutil_socket_t fd, short what, void *arg);
+static void poll_key(evutil_socket_t fd, short what, void *arg);
 
 /* Does REQ wait for the end of the remote run in ROW? */
 static bool waits_for(struct request *req, const struct store_run *row)
@@ -92,11 +92,11 @@ static bool waits_for(struct request *req, const struct store_run *row)
 	     (int64_t)ask->looks * LOOK_MS >= req->ctx->config->inline_wait_ms))
 		return false;
 	ask->looks++;
-	request_set_timer(req, LOOK_MS, look_again);
+	request_set_timer(req, LOOK_MS, poll_key);
 	return true;
 }
 
-static void again(struct request *req, const struct store_run *row)
+static void answer_again(struct request *req, const struct store_run *row)
 {
 	struct tool_run_args *ask = req->state;
 	struct json_object *v;
@@ -138,13 +138,13 @@ static void on_idem(void *arg, const struct store_result *res)
 	if (!request_unref(req))
 		return;
 	ask = req->state;
-	/* a different call may have made the run since look_again() */
+	/* a different call may have made the run since poll_key() */
 	r = runs_find_idem(req->session->ctx->runs, req->session->requestor,
 			   ask->template->id, ask->wish.idem_key);
 	if (r != NULL)
 		join(req, r);
 	else if (res->rc == 0)
-		again(req, &res->runs[0]);
+		answer_again(req, &res->runs[0]);
 	else if (res->rc == -ENOENT && !ask->taken && ask->looks == 0)
 		tool_run_create(req);
 	else {
@@ -157,7 +157,7 @@ static void on_idem(void *arg, const struct store_result *res)
 	}
 }
 
-static void look_again(evutil_socket_t fd, short what, void *arg)
+static void poll_key(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *req = arg;
 	const struct tool_run_args *ask = req->state;
@@ -182,7 +182,7 @@ void tool_run_find_or_create(struct request *req)
 		join(req, r);
 		return;
 	}
-	look_again(-1, 0, req);
+	poll_key(-1, 0, req);
 }
 
 void tool_run_taken(struct request *req)
@@ -190,5 +190,5 @@ void tool_run_taken(struct request *req)
 	struct tool_run_args *ask = req->state;
 
 	ask->taken = true;
-	look_again(-1, 0, req);
+	poll_key(-1, 0, req);
 }

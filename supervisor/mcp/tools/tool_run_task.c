@@ -21,7 +21,7 @@
 /* ---- the task wished for ---- */
 
 /* Copy TOKEN, which outlives the message: a thread may free the message. */
-static struct json_object *copy_of(struct json_object *token)
+static struct json_object *copy_token(struct json_object *token)
 {
 	struct json_object *copy = NULL;
 
@@ -49,7 +49,7 @@ void tool_run_wish_task(struct request *req)
 	if (req->may_be_task)
 		ask->wish.task_capabilities = input_request_askable(req->terms);
 	else
-		ask->token = copy_of(req->progress.token);
+		ask->token = copy_token(req->progress.token);
 	req->progress.token = NULL;
 }
 
@@ -72,7 +72,7 @@ void tool_run_wish_later(struct request *req)
 
 /* ---- CreateTaskResult ---- */
 
-static void told(const struct request *req, struct run *r)
+static void on_recorded(const struct request *req, struct run *r)
 {
 	if (!r->task.told)
 		audit_task("task_created", req->requestor, r->id, NULL);
@@ -98,7 +98,7 @@ static void created_unasked(struct request *req, struct run *r)
 
 	if (ask->deduplicated)
 		add_deduplicated(result);
-	told(req, r);
+	on_recorded(req, r);
 	request_result(req, result);
 	input_unpark(r); /* no repeated call is needed */
 	input_task_known(r);
@@ -119,7 +119,7 @@ void tool_run_created(struct request *req, struct run *r, bool feed)
 	result = task_json_created(r, tool_run_mortal(req));
 	if (ask->deduplicated)
 		tool_run_deduplicated_meta(json_member(result, "_meta"));
-	told(req, r);
+	on_recorded(req, r);
 	request_result(req, result);
 	if (feed && r->task.feed == NULL) {
 		task_notify_start(s, r, token);

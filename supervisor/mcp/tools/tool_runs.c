@@ -53,7 +53,7 @@ bool tool_runs_failed(struct request *req, const struct store_result *res)
 /*
  * Return NODE, the machine of a run, if REQ's client is the operator, else NULL.
  */
-static const char *told(const struct request *req, const char *node)
+static const char *told_node(const struct request *req, const char *node)
 {
 	bool is = req->ctx->cluster != NULL && request_is_operator(req);
 
@@ -64,25 +64,26 @@ static void answer_view(struct request *req, const char *id,
 			enum store_status status, const char *view,
 			const char *node)
 {
-	response_run(req, &(struct run_result_source){.id = id,
-						      .status = status,
-						      .form = STORE_TASK_VIEW,
-						      .looked_up = true,
-						      .view = view,
-						      .node = told(req, node)});
+	response_run(req,
+		     &(struct run_result_source){.id = id,
+						 .status = status,
+						 .form = STORE_TASK_VIEW,
+						 .looked_up = true,
+						 .view = view,
+						 .node = told_node(req, node)});
 }
 
 /* Answer with V, a run of NODE (may be NULL). */
 static void answer_tree(struct request *req, struct json_object *v,
 			const char *node)
 {
-	json_add(v, "node?s", told(req, node));
+	json_add(v, "node?s", told_node(req, node));
 	response_tool_result(req, v, false);
 }
 
 static void present_ours(struct request *req, struct run *r)
 {
-	const char *node = told(req, store_node_name(req->ctx->store));
+	const char *node = told_node(req, store_node_name(req->ctx->store));
 	struct json_object *v = NULL;
 	char *text;
 
@@ -116,7 +117,7 @@ struct end_wait { /* request.state */
 	int64_t until_ms; /* monotonic end of the wait */
 };
 
-static void look(struct request *req, struct json_object *args);
+static void list_runs(struct request *req, struct json_object *args);
 
 static void end_wait_free(void *state)
 {
@@ -146,7 +147,7 @@ static void set_left(struct request *req, int64_t ms)
 			       json_object_new_int64(ms > 0 ? ms : 0));
 }
 
-static void look_again(evutil_socket_t fd, short what, void *arg)
+static void poll_runs(evutil_socket_t fd, short what, void *arg)
 {
 	struct request *req = arg;
 	struct end_wait *w = take_end_wait(req);
@@ -154,7 +155,7 @@ static void look_again(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	set_left(req, w->until_ms - clock_mono_ms());
 	end_wait_free(w);
-	look(req, json_member(req->msg.params, "arguments"));
+	list_runs(req, json_member(req->msg.params, "arguments"));
 }
 
 /*
@@ -172,7 +173,7 @@ static void look_now(evutil_socket_t fd, short what, void *arg)
 	struct request *req = arg;
 
 	(void)fd, (void)what;
-	look(req, json_member(req->msg.params, "arguments"));
+	list_runs(req, json_member(req->msg.params, "arguments"));
 }
 
 /* R's end is recorded, or cannot be for the reason UNRECORDED. */
@@ -205,7 +206,7 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	} else if (n->kind == NOTICE_RELEASED) {
 		run_watch_del(&w->watch);
 		w->watch.run = NULL;
-		look_again(-1, 0, req);
+		poll_runs(-1, 0, req);
 	}
 }
 
@@ -229,7 +230,7 @@ static void on_end(struct server_observer *o)
 		/* at once, since the ending server waits for such calls */
 	} else if (r == NULL) {
 		w->until_ms = 0;
-		look_again(-1, 0, req);
+		poll_runs(-1, 0, req);
 	}
 }
 
@@ -254,9 +255,8 @@ static bool waits(struct request *req, struct run *r)
 		run_watch_add(r, &w->watch);
 	}
 	request_set_state(req, &end_wait_ops, w);
-	request_set_timer(req,
-			  r == NULL && ms > LOOK_AWAY_MS ? LOOK_AWAY_MS : ms,
-			  look_again);
+	request_set_timer(
+	    req, r == NULL && ms > LOOK_AWAY_MS ? LOOK_AWAY_MS : ms, poll_runs);
 	return true;
 }
 
@@ -281,7 +281,7 @@ static void present(struct request *req, const struct run_found *f)
 		answer_tree(req, run_json_open_row(row, f->silent), row->node);
 }
 
-static void look(struct request *req, struct json_object *args)
+static void list_runs(struct request *req, struct json_object *args)
 {
 	run_lookup(req,
 		   &(struct run_query){.want = RUN_LOOKUP_VIEW,
@@ -291,7 +291,7 @@ static void look(struct request *req, struct json_object *args)
 
 void tool_runs_get(struct request *req, struct json_object *args)
 {
-	look(req, args);
+	list_runs(req, args);
 }
 
 static void on_list(void *arg, const struct store_result *res)
@@ -305,7 +305,7 @@ static void on_list(void *arg, const struct store_result *res)
 	list = json_object_new_array();
 	for (; row < res->runs + res->n_runs; row++)
 		json_object_array_add(
-		    list, run_json_summary(row, told(req, row->node)));
+		    list, run_json_summary(row, told_node(req, row->node)));
 	response_tool_result(req, json_pack("runs:o total:i", list, res->total),
 			     false);
 }
@@ -363,7 +363,7 @@ static void answer_cancel(struct request *req, bool requested,
 }
 
 /* Return why the cancel had no effect on the run, or NULL: it had. */
-static const char *why_not(const struct run_found *f)
+static const char *cancel_refusal(const struct run_found *f)
 {
 	const struct store_run *row = f->res->runs;
 	bool stopped = row->status == STORE_CANCELED || row->cancelling;
@@ -414,7 +414,7 @@ static void cancel_ours(struct request *req, struct run *r)
 		present_cancel(req, r);
 }
 
-static void cancel(struct request *req, const struct run_found *f)
+static void cancel_found(struct request *req, const struct run_found *f)
 {
 	const char *errmsg;
 
@@ -424,7 +424,7 @@ static void cancel(struct request *req, const struct run_found *f)
 	}
 	if (cannot_ask(req, f) || tool_runs_failed(req, f->res))
 		return;
-	errmsg = why_not(f);
+	errmsg = cancel_refusal(f);
 	answer_cancel(req, errmsg == NULL || f->silent != NULL,
 		      run_json_status(f->res->runs->status), errmsg);
 }
@@ -434,5 +434,5 @@ void tool_runs_cancel(struct request *req, struct json_object *args)
 	run_lookup(req,
 		   &(struct run_query){.want = RUN_LOOKUP_CANCEL,
 				       .id = json_member_str(args, "runId"),
-				       .found = cancel});
+				       .found = cancel_found});
 }

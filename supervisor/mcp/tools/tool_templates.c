@@ -155,7 +155,7 @@ static void add_view(struct listing *l, const struct template *t)
 }
 
 /* Is the answer full? A longer answer would be cut short. */
-static bool is_full(const struct listing *l)
+static bool listing_is_full(const struct listing *l)
 {
 	return l->next == l->n ||
 	       (l->next > 0 &&
@@ -163,15 +163,15 @@ static bool is_full(const struct listing *l)
 }
 
 /* Add a piece of the list. */
-static void go_on(struct listing *l)
+static void continue_listing(struct listing *l)
 {
 	size_t until = buf_len(&l->text) + PIECE_BYTES;
 
-	for (; !is_full(l) && buf_len(&l->text) < until; l->next++)
+	for (; !listing_is_full(l) && buf_len(&l->text) < until; l->next++)
 		add_view(l, l->all[l->next]);
 }
 
-static void answer(struct listing *l)
+static void answer_listing(struct listing *l)
 {
 	size_t len;
 	char *text;
@@ -190,12 +190,12 @@ static void take_turn(void *arg)
 	struct listing *l = arg;
 	struct request *req = l->request;
 
-	go_on(l);
-	if (!is_full(l))
+	continue_listing(l);
+	if (!listing_is_full(l))
 		fair_queue_requeue(req->ctx->turns, &req->requestor->turns,
 				   &l->turn);
 	else
-		answer(l);
+		answer_listing(l);
 }
 
 void tool_templates_list(struct request *req, struct json_object *args)
@@ -218,9 +218,9 @@ void tool_templates_list(struct request *req, struct json_object *args)
 			l->all[l->n++] = template_ref(cat->all[i]);
 	request_set_state(req, &listing_ops, l);
 	buf_add_str(&l->text, "{\"templates\":[");
-	go_on(l);
-	if (is_full(l)) {
-		answer(l);
+	continue_listing(l);
+	if (listing_is_full(l)) {
+		answer_listing(l);
 		return;
 	}
 	request_mark_large(req);

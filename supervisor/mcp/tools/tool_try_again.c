@@ -49,8 +49,8 @@ static struct json_object *args_of(const struct request *req)
 
 /* ---- refusals ---- */
 
-static void refuse(struct request *req, const struct schema_error *err,
-		   struct json_object *more)
+static void refuse_inputs(struct request *req, const struct schema_error *err,
+			  struct json_object *more)
 {
 	struct tool_error r = {0};
 
@@ -73,7 +73,7 @@ static void refuse_open(struct request *req, const char *status)
 	snprintf(err.text, sizeof(err.text),
 		 "the run is %s: it can be run again once it has ended",
 		 status);
-	refuse(req, &err, NULL);
+	refuse_inputs(req, &err, NULL);
 }
 
 /* Refuse REQ: no input was kept; LACK may have the reason. */
@@ -104,7 +104,7 @@ static void refuse_all(struct request *req, struct json_object *lack)
 			 "that is %s); give all of them again",
 			 (long long)json_member_int(lack, "bytes"),
 			 (long long)allowed, who);
-	refuse(req, &err, json_object_get(lack));
+	refuse_inputs(req, &err, json_object_get(lack));
 }
 
 /* Refuse REQ, which lacks the secret inputs MISSING (*taken*). */
@@ -124,7 +124,7 @@ static void refuse_secret(struct request *req, struct json_object *missing)
 		 "give these again: %.200s",
 		 buf_data(&names));
 	buf_fini(&names);
-	refuse(req, &err, json_pack("missing:o", missing));
+	refuse_inputs(req, &err, json_pack("missing:o", missing));
 }
 
 /* Are all inputs in ROW or in GIVEN? False: REQ was answered. */
@@ -163,7 +163,7 @@ static void submit_again(struct request *req, struct template *t)
 		.form = STORE_TASK_VIEW});
 }
 
-static struct json_object *copy_of(struct json_object *value)
+static struct json_object *copy_value(struct json_object *value)
 {
 	struct json_object *copy = NULL;
 
@@ -184,7 +184,7 @@ static bool put_member(struct json_object *tree, const char *pointer,
 		struct json_object *next = json_member(tree, token);
 
 		if (pointer[0] == '\0') {
-			json_object_object_add(tree, token, copy_of(value));
+			json_object_object_add(tree, token, copy_value(value));
 			free(token);
 			return true;
 		}
@@ -201,7 +201,7 @@ static bool put_member(struct json_object *tree, const char *pointer,
 }
 
 /* Merge; on a thread too, which has the only references to M's trees. */
-static void merge(struct merging *m)
+static void merge_inputs(struct merging *m)
 {
 	if (m->kept != NULL)
 		json_parse(&m->tree, m->kept, strlen(m->kept), NULL);
@@ -211,7 +211,7 @@ static void merge(struct merging *m)
 	}
 	if (m->given != NULL) {
 		json_object_object_foreach(m->given, key, value)
-			json_object_object_add(m->tree, key, copy_of(value));
+			json_object_object_add(m->tree, key, copy_value(value));
 	}
 	if (m->members != NULL) {
 		json_object_object_foreach(m->members, key, value)
@@ -233,10 +233,10 @@ static void refuse_member(struct request *req, const char *pointer)
 		 "the run's inputs; a JSON Pointer such as /files/data.csv "
 		 "does, of at most %d names",
 		 pointer, DEEPEST);
-	refuse(req, &err, NULL);
+	refuse_inputs(req, &err, NULL);
 }
 
-static void go_on(struct merging *m)
+static void continue_merging(struct merging *m)
 {
 	struct request *req = m->request;
 
@@ -275,7 +275,7 @@ static void on_thread(struct thread_pool_job *j, void *arg)
 	const char *text;
 
 	(void)j;
-	merge(m);
+	merge_inputs(m);
 	text = json_text(m->tree, &m->len);
 	m->text = xstrndup(text, m->len);
 }
@@ -287,7 +287,7 @@ static void on_merged(void *arg, const struct thread_pool_result *end)
 	(void)end;
 	m->told = true;
 	if (request_unref(m->request))
-		go_on(m);
+		continue_merging(m);
 }
 
 static void drop_merging(void *arg)
@@ -361,12 +361,12 @@ static void on_inputs(void *arg, const struct store_result *res)
 		merge_large(m);
 		return;
 	}
-	merge(m);
-	go_on(m);
+	merge_inputs(m);
+	continue_merging(m);
 	merging_free(m);
 }
 
-static void found(struct request *req, const struct run_found *f)
+static void on_row_found(struct request *req, const struct run_found *f)
 {
 	if (f->run != NULL) {
 		refuse_open(req, run_status(f->run));
@@ -394,6 +394,6 @@ void tool_try_again(struct request *req, struct json_object *args)
 	run_lookup(req,
 		   &(struct run_query){.want = RUN_LOOKUP_TASK,
 				       .id = json_member_str(args, "runId"),
-				       .found = found,
+				       .found = on_row_found,
 				       .fits = may_have_ended});
 }

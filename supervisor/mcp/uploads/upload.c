@@ -81,7 +81,7 @@ static void upload_free(struct upload *u)
 /* ---- failures ---- */
 
 /* Have U's error reported in a turn of its own. */
-static void fail(struct upload *u)
+static void fail_upload(struct upload *u)
 {
 	u->ended = true;
 	if (!u->storing)
@@ -102,7 +102,7 @@ static void on_tell(evutil_socket_t fd, short what, void *arg)
 	tool_error_fini(&err);
 }
 
-static void unavailable(struct tool_error *err, const char *says)
+static void set_unavailable(struct tool_error *err, const char *says)
 {
 	tool_error_set(err, "STORE_UNAVAILABLE", NULL,
 		       "this server could not keep the artifact: %s", says);
@@ -113,8 +113,8 @@ static void not_written(struct upload *u, int rc)
 	log_error("upload", "requestor=%s err=\"%s: %s; %s\"",
 		  u->requestor->name, config_files_dir(u->ctx->config),
 		  strerror(-rc), store_remedy(rc));
-	unavailable(&u->err, store_says(rc));
-	fail(u);
+	set_unavailable(&u->err, store_says(rc));
+	fail_upload(u);
 }
 
 static bool disk_has_room(const struct context *ctx, int64_t size,
@@ -125,13 +125,13 @@ static bool disk_has_room(const struct context *ctx, int64_t size,
 	if (says == NULL && disk_space(ctx->config, size) != DISK_SPACE_OK)
 		says = "its disk has no room for a file of that size";
 	if (says != NULL)
-		unavailable(err, says);
+		set_unavailable(err, says);
 	return says == NULL;
 }
 
 /* ---- the bytes of a file ---- */
 
-static void keep(struct upload *u);
+static void charge_upload(struct upload *u);
 
 static void on_room(void *arg)
 {
@@ -148,9 +148,9 @@ static void written(struct upload *u)
 			       "the SHA-256 of the %lld bytes that came is %s, "
 			       "and %s was announced; send the file again",
 			       (long long)u->got, u->sha256, u->wanted);
-		fail(u);
+		fail_upload(u);
 	} else {
-		keep(u);
+		charge_upload(u);
 	}
 }
 
@@ -163,8 +163,8 @@ static void on_written(void *arg, const struct file_sink_end *end)
 	if (u->err.code != NULL)
 		return; /* U has failed, and reports that */
 	if (end->says != NULL) {
-		unavailable(&u->err, end->says);
-		fail(u);
+		set_unavailable(&u->err, end->says);
+		fail_upload(u);
 	} else if (end->rc != 0) {
 		not_written(u, end->rc);
 	} else {
@@ -219,7 +219,7 @@ void upload_wrote(struct upload *u, size_t n)
 {
 	u->got += (int64_t)n;
 	if (!may_grow(u, n))
-		fail(u);
+		fail_upload(u);
 	else
 		taken(u, file_sink_wrote(u->sink, n));
 }
@@ -233,7 +233,7 @@ void upload_end(struct upload *u)
 		tool_error_set(&u->err, "INVALID_PARAMETER", NULL,
 			       "%lld bytes came, and %lld were announced",
 			       (long long)u->got, (long long)u->size);
-		fail(u);
+		fail_upload(u);
 	} else {
 		taken(u, file_sink_finish(u->sink));
 	}
@@ -290,8 +290,8 @@ static void on_put(void *arg, const struct store_result *res)
 	if (res->rc != 0 && !u->canceled) {
 		log_error("upload", "requestor=%s artifact=lost err=\"%s\"",
 			  u->requestor->name, res->errmsg);
-		unavailable(&u->err, store_says(res->rc));
-		fail(u);
+		set_unavailable(&u->err, store_says(res->rc));
+		fail_upload(u);
 		return;
 	}
 	if (res->rc == 0) {
@@ -309,7 +309,7 @@ static void on_put(void *arg, const struct store_result *res)
 	json_object_put(view);
 }
 
-static void put(struct upload *u)
+static void store_upload(struct upload *u)
 {
 	struct store_artifact row;
 
@@ -333,17 +333,17 @@ static void on_usage(void *arg, const struct store_result *res)
 	if (u->canceled)
 		upload_free(u);
 	else if (requestor_no_room(q, 0, &u->err))
-		fail(u);
+		fail_upload(u);
 	else
-		put(u);
+		store_upload(u);
 }
 
 /* Store U: when the requestor's usage is known, else after asking for it. */
-static void keep(struct upload *u)
+static void charge_upload(struct upload *u)
 {
 	/* usage on other servers may have changed */
 	if (u->requestor->usage_known && u->ctx->cluster == NULL) {
-		put(u);
+		store_upload(u);
 		return;
 	}
 	u->storing = true;

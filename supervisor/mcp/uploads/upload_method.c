@@ -30,7 +30,7 @@ struct receiving {
 	char id[ID_SIZE];
 };
 
-static void refuse(struct request *req, struct tool_error *e)
+static void refuse_upload(struct request *req, struct tool_error *e)
 {
 	request_error(req, RPC_INVALID_REQUEST,
 		      json_pack("errorCode:s details?O", e->code, e->details),
@@ -40,7 +40,7 @@ static void refuse(struct request *req, struct tool_error *e)
 
 /* ---- incoming bytes ---- */
 
-static void settle(struct receiving *v)
+static void settle_upload(struct receiving *v)
 {
 	if (v->upload != NULL || (v->coming && v->session != NULL))
 		return;
@@ -68,17 +68,17 @@ static void wrote(void *arg, size_t n)
 		upload_wrote(v->upload, n);
 }
 
-static void end(void *arg)
+static void end_bytes(void *arg)
 {
 	struct receiving *v = arg;
 
 	v->coming = false;
 	if (v->upload != NULL)
 		upload_end(v->upload);
-	settle(v);
+	settle_upload(v);
 }
 
-static const struct session_bytes bytes = {room, wrote, end};
+static const struct session_bytes bytes = {room, wrote, end_bytes};
 
 /* ---- the end of an upload ---- */
 
@@ -105,7 +105,7 @@ static void on_done(void *arg, struct json_object *artifact,
 	json_object_put(told);
 	if (v->coming)
 		on_room(v); /* for the bytes to drop */
-	settle(v);
+	settle_upload(v);
 }
 
 static const struct upload_ops upload_ops = {on_room, on_done};
@@ -128,7 +128,7 @@ static bool is_digest(const char *s)
 }
 
 /* Return what is wrong with PARAMS, or NULL. */
-static const char *wrong(struct json_object *params)
+static const char *params_fault(struct json_object *params)
 {
 	struct json_object *size = json_member(params, "bytes");
 	struct json_object *sha256 = json_member(params, "sha256");
@@ -152,7 +152,7 @@ void upload_method_put(struct request *req)
 				     json_member_str(params, "mimeType"),
 				 .size = json_member_int(params, "bytes"),
 				 .sha256 = json_member_str(params, "sha256")};
-	const char *errmsg = wrong(params);
+	const char *errmsg = params_fault(params);
 	struct tool_error err = {0};
 	struct receiving *v;
 
@@ -169,7 +169,7 @@ void upload_method_put(struct request *req)
 	    upload_begin(req->ctx, req->requestor, &ask, &upload_ops, v, &err);
 	if (v->upload == NULL) {
 		free(v);
-		refuse(req, &err);
+		refuse_upload(req, &err);
 		return;
 	}
 	id_new(v->id, "upl");
@@ -190,7 +190,7 @@ void upload_method_put(struct request *req)
 
 /* ---- outgoing bytes ---- */
 
-static void refuse_artifact(struct request *req, int rc)
+static void refuse_upload_artifact(struct request *req, int rc)
 {
 	struct tool_error e = {0};
 
@@ -212,13 +212,13 @@ static void refuse_artifact(struct request *req, int rc)
 			       "the artifact cannot be read now: %s",
 			       store_says(rc));
 	}
-	refuse(req, &e);
+	refuse_upload(req, &e);
 }
 
 static void on_found(void *arg, const struct store_result *res);
 static void on_found_again(void *arg, const struct store_result *res);
 
-static void ask(struct request *req, store_done done)
+static void ask_store(struct request *req, store_done done)
 {
 	struct json_object *offset = json_member(req->msg.params, "offset");
 
@@ -235,15 +235,15 @@ static void ask(struct request *req, store_done done)
 static void not_opened(struct request *req, int rc, bool again)
 {
 	if (rc != -ENOENT)
-		refuse_artifact(req, rc);
+		refuse_upload_artifact(req, rc);
 	else if (again)
-		refuse_artifact(req, -ENOMEDIUM);
+		refuse_upload_artifact(req, -ENOMEDIUM);
 	else
-		ask(req, on_found_again);
+		ask_store(req, on_found_again);
 }
 
-static void found(struct request *req, const struct store_result *res,
-		  bool again)
+static void on_upload_found(struct request *req, const struct store_result *res,
+			    bool again)
 {
 	const struct store_artifact *a = res->artifact;
 	struct artifact_source *source = NULL;
@@ -269,7 +269,7 @@ static void found(struct request *req, const struct store_result *res,
 		if (res->rc == 0)
 			not_opened(req, rc, again);
 		else
-			refuse_artifact(req, rc);
+			refuse_upload_artifact(req, rc);
 		return;
 	}
 	view = upload_view(a);
@@ -280,12 +280,12 @@ static void found(struct request *req, const struct store_result *res,
 
 static void on_found(void *arg, const struct store_result *res)
 {
-	found(arg, res, false);
+	on_upload_found(arg, res, false);
 }
 
 static void on_found_again(void *arg, const struct store_result *res)
 {
-	found(arg, res, true);
+	on_upload_found(arg, res, true);
 }
 
 void upload_method_read(struct request *req)
@@ -309,7 +309,7 @@ void upload_method_read(struct request *req)
 		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
 		return;
 	}
-	ask(req, on_found);
+	ask_store(req, on_found);
 }
 
 /* ---- the list of artifacts ---- */
@@ -331,7 +331,7 @@ static void on_listed(void *arg, const struct store_result *res)
 	if (!request_unref(req))
 		return;
 	if (res->rc != 0) {
-		refuse_artifact(req, res->rc);
+		refuse_upload_artifact(req, res->rc);
 		return;
 	}
 	list = json_object_new_array();

@@ -52,7 +52,7 @@ static int open_below(const char *folder, const char *path)
 	return fd;
 }
 
-static int look(int fd, struct file_id *id)
+static int stat_granted(int fd, struct file_id *id)
 {
 	struct stat st;
 
@@ -63,8 +63,8 @@ static int look(int fd, struct file_id *id)
 	return file_id_of(fd, id);
 }
 
-static int explain(int rc, const char *folder, const char *path, char *errmsg,
-		   size_t size)
+static int explain_path(int rc, const char *folder, const char *path,
+			char *errmsg, size_t size)
 {
 	size_t n = nofollow_link_len(path);
 	const char *whole = path;
@@ -131,11 +131,11 @@ int granted_path_find(const char *list, const char *path, struct file_id *id,
 	}
 	loop_guard_allow("a path that the operator grants");
 	fd = open_below(folder, path);
-	rc = fd < 0 ? fd : look(fd, id);
+	rc = fd < 0 ? fd : stat_granted(fd, id);
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0)
-		rc = explain(rc, folder, path, errmsg, size);
+		rc = explain_path(rc, folder, path, errmsg, size);
 	loop_guard_forbid();
 	free(folder);
 	return rc;

@@ -65,7 +65,7 @@ static bool is_shown(const struct template *t, const char *path)
 
 enum standing { FOUND, MISSING, NOT_SHOWN, NO_PROGRAM };
 
-static enum standing kind_of(const struct stat *st)
+static enum standing file_standing(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) &&
 		       (st->st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) != 0
@@ -86,13 +86,13 @@ static enum standing stands(const struct look *l, const char *path)
 		if (file < 0)
 			return MISSING;
 		close(file);
-		return kind_of(&st);
+		return file_standing(&st);
 	}
 	if (!is_shown(l->t, path))
 		return NOT_SHOWN;
 	if (realpath(path, real) == NULL || stat(real, &st) != 0)
 		return MISSING;
-	return is_shown(l->t, real) ? kind_of(&st) : NOT_SHOWN;
+	return is_shown(l->t, real) ? file_standing(&st) : NOT_SHOWN;
 }
 
 /*
@@ -443,7 +443,7 @@ static void check_elf(struct look *l)
 
 /* ---- files of any kind ---- */
 
-static void check_head(struct look *l)
+static void check_program_head(struct look *l)
 {
 	static const char bom[] = "\xEF\xBB\xBF";
 	const char *from = l->head + strspn(l->head, " \t\r\n");
@@ -477,7 +477,7 @@ void interpreter_check(const struct template *t, int fd, struct diagnostics *f)
 	n = pread(l.file, l.head, HEAD_BYTES, 0);
 	if (n >= 0) {
 		l.n = (size_t)n;
-		check_head(&l);
+		check_program_head(&l);
 	}
 	close(l.file);
 }

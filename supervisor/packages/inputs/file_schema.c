@@ -26,8 +26,8 @@ struct find {
 	size_t looks;
 };
 
-static void look(struct find *f, struct json_object *schema,
-		 struct file_spot *at, int depth);
+static void find_file_spots(struct find *f, struct json_object *schema,
+			    struct file_spot *at, int depth);
 
 void file_schema_free(struct file_spot *all)
 {
@@ -71,7 +71,7 @@ static void look_below(struct find *f, struct json_object *schema,
 		s->next = at->below;
 		at->below = s;
 	}
-	look(f, schema, s, depth);
+	find_file_spots(f, schema, s, depth);
 }
 
 static void look_members(struct find *f, struct json_object *of,
@@ -107,16 +107,16 @@ static void look_combined(struct find *f, struct json_object *schema,
 
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		json_each(one, json_member(schema, lists[i]))
-			look(f, one, at, depth);
+			find_file_spots(f, one, at, depth);
 	for (size_t i = 0; i < ARRAY_LEN(ones); i++)
-		look(f, json_member(schema, ones[i]), at, depth);
+		find_file_spots(f, json_member(schema, ones[i]), at, depth);
 	if (ref != NULL && ref[0] == '#' && ref[1] == '/' &&
 	    json_pointer_get(f->root, ref + 1, &to) == 0)
-		look(f, to, at, depth);
+		find_file_spots(f, to, at, depth);
 }
 
-static void look(struct find *f, struct json_object *schema,
-		 struct file_spot *at, int depth)
+static void find_file_spots(struct find *f, struct json_object *schema,
+			    struct file_spot *at, int depth)
 {
 	if (!json_object_is_type(schema, json_type_object) ||
 	    ++depth > DEPTH_MAX || ++f->looks > LOOKS_MAX)
@@ -165,7 +165,7 @@ struct file_spot *file_schema_find(struct json_object *schema)
 	struct find f = {.root = schema};
 	struct file_spot *all = xcalloc(1, sizeof(*all));
 
-	look(&f, schema, all, 0);
+	find_file_spots(&f, schema, all, 0);
 	all->is_file = false; /* the inputs themselves are an object */
 	if (prune(all))
 		return all;

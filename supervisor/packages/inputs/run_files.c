@@ -30,8 +30,8 @@ struct collect {
 	struct run_files_error *err;
 };
 
-static void wrong(struct collect *c, const char *member, const char *expected,
-		  const char *says)
+static void refuse_file(struct collect *c, const char *member,
+			const char *expected, const char *says)
 {
 	struct run_files_error *e = c->err;
 
@@ -43,7 +43,7 @@ static void wrong(struct collect *c, const char *member, const char *expected,
 	snprintf(e->text, sizeof(e->text), "%s %s", e->pointer, says);
 }
 
-static void take_bytes(struct run_file *f, const char *p, size_t n)
+static void hold_file_bytes(struct run_file *f, const char *p, size_t n)
 {
 	f->bytes = xcalloc(n + 1, 1);
 	memcpy(f->bytes, p, n);
@@ -60,9 +60,10 @@ static bool take_base64(struct collect *c, struct run_file *f,
 		f->size = (int64_t)len;
 		return true;
 	}
-	wrong(c, "/base64", "base64 (RFC 4648), padded",
-	      "is no base64: it takes A-Z, a-z, 0-9, + and /, padded with =, "
-	      "without blanks");
+	refuse_file(
+	    c, "/base64", "base64 (RFC 4648), padded",
+	    "is no base64: it takes A-Z, a-z, 0-9, + and /, padded with =, "
+	    "without blanks");
 	return false;
 }
 
@@ -79,12 +80,13 @@ static bool take_form(struct collect *c, struct run_file *f,
 		snprintf(f->artifact, sizeof(f->artifact), "%s",
 			 json_object_get_string(one));
 		if (++c->artifacts > RUN_FILES_ARTIFACTS)
-			wrong(c, "", "64 artifacts at most",
-			      "is one artifact more than the 64 that a run can "
-			      "be given as files");
+			refuse_file(
+			    c, "", "64 artifacts at most",
+			    "is one artifact more than the 64 that a run can "
+			    "be given as files");
 	} else if ((one = json_member(v, "text")) != NULL) {
-		take_bytes(f, json_object_get_string(one),
-			   (size_t)json_object_get_string_len(one));
+		hold_file_bytes(f, json_object_get_string(one),
+				(size_t)json_object_get_string_len(one));
 	} else if ((one = json_member(v, "base64")) != NULL) {
 		(void)take_base64(c, f, one);
 	}
@@ -97,8 +99,9 @@ static void add_file(struct collect *c, struct run_file *f)
 	struct run_files *all = c->files;
 
 	if (all->n == RUN_FILES_MAX) {
-		wrong(c, "", "256 files at most",
-		      "is one file more than the 256 that a run can be given");
+		refuse_file(
+		    c, "", "256 files at most",
+		    "is one file more than the 256 that a run can be given");
 		free(f->name);
 		free(f->bytes);
 		return;
@@ -115,8 +118,8 @@ static bool take_file(struct collect *c, struct json_object *v)
 	const char *name;
 
 	if (json_object_is_type(v, json_type_string))
-		take_bytes(&f, json_object_get_string(v),
-			   (size_t)json_object_get_string_len(v));
+		hold_file_bytes(&f, json_object_get_string(v),
+				(size_t)json_object_get_string_len(v));
 	else if (!json_object_is_type(v, json_type_object) ||
 		 !take_form(c, &f, v))
 		return false;
@@ -129,8 +132,8 @@ static bool take_file(struct collect *c, struct json_object *v)
 	return true;
 }
 
-static void collect(struct collect *c, const struct file_spot *spot,
-		    struct json_object *v);
+static void collect_files(struct collect *c, const struct file_spot *spot,
+			  struct json_object *v);
 
 /* Return POINTER with KEY appended; the caller frees the pointer. */
 static char *pointer_below(const char *pointer, const char *key)
@@ -152,8 +155,8 @@ static char *pointer_below(const char *pointer, const char *key)
  * Collect the files of V at KEY. NAME: the name of a file there, for want of a
  * name of its own.
  */
-static void enter(struct collect *c, const struct file_spot *spot,
-		  const char *key, const char *name, struct json_object *v)
+static void enter_file(struct collect *c, const struct file_spot *spot,
+		       const char *key, const char *name, struct json_object *v)
 {
 	const struct file_spot *below = file_schema_below(spot, key);
 	const struct collect was = *c;
@@ -164,14 +167,14 @@ static void enter(struct collect *c, const struct file_spot *spot,
 	pointer = pointer_below(was.pointer, key);
 	c->pointer = pointer;
 	c->key = name;
-	collect(c, below, v);
+	collect_files(c, below, v);
 	c->pointer = was.pointer;
 	c->key = was.key;
 	free(pointer);
 }
 
-static void collect(struct collect *c, const struct file_spot *spot,
-		    struct json_object *v)
+static void collect_files(struct collect *c, const struct file_spot *spot,
+			  struct json_object *v)
 {
 	char index[24];
 	size_t i = 0;
@@ -180,12 +183,12 @@ static void collect(struct collect *c, const struct file_spot *spot,
 		return;
 	json_each(one, v) {
 		snprintf(index, sizeof(index), "%zu", i++);
-		enter(c, spot, index, c->key, one);
+		enter_file(c, spot, index, c->key, one);
 	}
 	if (!json_object_is_type(v, json_type_object))
 		return;
 	json_object_object_foreach(v, key, one) {
-		enter(c, spot, key, key, one);
+		enter_file(c, spot, key, key, one);
 	}
 }
 
@@ -199,7 +202,7 @@ struct run_files *run_files_collect(const struct file_spot *spots,
 	if (spots == NULL)
 		return NULL;
 	c.files = xcalloc(1, sizeof(*c.files));
-	collect(&c, spots, inputs);
+	collect_files(&c, spots, inputs);
 	if (c.files->n > 0 && err->text[0] == '\0')
 		return c.files;
 	run_files_free(c.files);

@@ -34,7 +34,7 @@ void diagnostics_fini(struct diagnostics *f)
 	*f = (struct diagnostics){0};
 }
 
-static bool same(const char *a, const char *b)
+static bool same_diagnostic_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
@@ -43,8 +43,8 @@ static bool is_known(const struct diagnostics *f, const struct diagnostic *g)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (f->all[i].level == g->level &&
-		    same(f->all[i].file, g->file) &&
-		    same(f->all[i].pointer, g->pointer) &&
+		    same_diagnostic_text(f->all[i].file, g->file) &&
+		    same_diagnostic_text(f->all[i].pointer, g->pointer) &&
 		    strcmp(f->all[i].text, g->text) == 0)
 			return true;
 	return false;
@@ -54,8 +54,8 @@ static bool is_known(const struct diagnostics *f, const struct diagnostic *g)
  * Return room for a diagnostic, or NULL. In a full list an error replaces a
  * warning.
  */
-static struct diagnostic *room(struct diagnostics *f,
-			       enum diagnostic_level level)
+static struct diagnostic *diagnostic_room(struct diagnostics *f,
+					  enum diagnostic_level level)
 {
 	if (f->n < DIAGNOSTICS_MAX) {
 		f->all = xrealloc(f->all, (f->n + 1) * sizeof(*f->all));
@@ -91,7 +91,7 @@ int diagnostics_add(struct diagnostics *f, enum diagnostic_level level,
 	g.file = (char *)file;
 	g.pointer = (char *)pointer;
 	f->last = NULL;
-	to = is_known(f, &g) ? NULL : room(f, level);
+	to = is_known(f, &g) ? NULL : diagnostic_room(f, level);
 	if (to == NULL)
 		return -EINVAL;
 	f->last = to;
@@ -137,7 +137,8 @@ void diagnostics_place(struct diagnostics *f, const char *file,
 	for (size_t i = 0; i < f->n; i++) {
 		struct diagnostic *g = &f->all[i];
 
-		if (g->line == 0 && g->pointer != NULL && same(g->file, file))
+		if (g->line == 0 && g->pointer != NULL &&
+		    same_diagnostic_text(g->file, file))
 			utf8_position(
 			    text, json_locate(text, len, g->pointer, g->name),
 			    &g->line, &g->column);
@@ -188,7 +189,7 @@ size_t diagnostics_errors(const struct diagnostics *f)
  * Return "template.json:3:7: ", or the known part of it; the caller frees the
  * text.
  */
-static char *place(const struct diagnostic *g)
+static char *diagnostic_place(const struct diagnostic *g)
 {
 	if (g->file == NULL)
 		return xstrdup("");
@@ -210,7 +211,7 @@ void diagnostics_first(const struct diagnostics *f, char *errmsg, size_t size)
 		i++;
 	if (i == f->n)
 		return;
-	at = place(&f->all[i]);
+	at = diagnostic_place(&f->all[i]);
 	pointer = f->all[i].pointer != NULL ? f->all[i].pointer : "";
 	errmsg_set(errmsg, size, "%s%s%s%s%s", at, f->all[i].text,
 		   *pointer != '\0' ? " (" : "", pointer,

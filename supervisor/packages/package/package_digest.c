@@ -57,7 +57,7 @@ static bool is_as_kept(const struct listing *l, const char *path,
 	return true;
 }
 
-static void add(struct sha256_ctx *md, const void *p, size_t n)
+static void hash_entry(struct sha256_ctx *md, const void *p, size_t n)
 {
 	sha256_update(md, n, p);
 }
@@ -90,7 +90,7 @@ static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
 			rc = -ESTALE;
 		if (rc < 0 || n == 0)
 			break;
-		add(md, block, (size_t)n);
+		hash_entry(md, block, (size_t)n);
 		at += (uintmax_t)n;
 	}
 	return rc;
@@ -103,16 +103,16 @@ static int hash_bytes(const struct listing *l, struct sha256_ctx *md,
 static void add_metadata(struct sha256_ctx *md, const char *path,
 			 const struct stat *st)
 {
-	add(md, path, strlen(path) + 1);
-	add(md, &st->st_dev, sizeof(st->st_dev));
-	add(md, &st->st_ino, sizeof(st->st_ino));
+	hash_entry(md, path, strlen(path) + 1);
+	hash_entry(md, &st->st_dev, sizeof(st->st_dev));
+	hash_entry(md, &st->st_ino, sizeof(st->st_ino));
 	/* the folder's own times change for reasons of no concern to a
 	   template */
 	if (strcmp(path, ".") == 0)
 		return;
-	add(md, &st->st_mode, sizeof(st->st_mode));
-	add(md, &st->st_size, sizeof(st->st_size));
-	add(md, &st->st_ctim, sizeof(st->st_ctim));
+	hash_entry(md, &st->st_mode, sizeof(st->st_mode));
+	hash_entry(md, &st->st_size, sizeof(st->st_size));
+	hash_entry(md, &st->st_ctim, sizeof(st->st_ctim));
 }
 
 /*
@@ -132,7 +132,8 @@ static int hash_file(struct listing *l, struct sha256_ctx *md, const char *path)
 		l->met += strcmp(l->kept[i].path, path) == 0;
 	if (l->stamp != NULL)
 		add_metadata(l->stamp, path, &st);
-	add(md, head, dir_walk_file_head(head, path, (uint64_t)st.st_size));
+	hash_entry(md, head,
+		   dir_walk_file_head(head, path, (uint64_t)st.st_size));
 	rc = hash_bytes(l, md, path, file, (uintmax_t)st.st_size);
 	close(file);
 	if (rc < 0)
@@ -157,7 +158,7 @@ static int hash_metadata(struct listing *l, struct sha256_ctx *md,
 typedef int hash_one(struct listing *l, struct sha256_ctx *md,
 		     const char *path);
 
-static void end(struct sha256_ctx *md, char hex[65])
+static void end_hash(struct sha256_ctx *md, char hex[65])
 {
 	unsigned char sum[SHA256_DIGEST_SIZE];
 
@@ -176,11 +177,11 @@ static int hash_all(struct listing *l, hash_one *hash, char hex[65])
 		rc = hash(l, &md, l->f->names[i]);
 	if (rc == 0 && hash == hash_metadata)
 		rc = hash(l, &md, ".");
-	end(&md, hex);
+	end_hash(&md, hex);
 	return rc;
 }
 
-static int digest(struct listing *l, hash_one *hash, char hex[65])
+static int digest_listing(struct listing *l, hash_one *hash, char hex[65])
 {
 	int rc = dir_walk_list(l->root, &l->f, l->errmsg, l->size);
 
@@ -207,7 +208,7 @@ int package_digest(int fd, const struct package_bytes *kept, size_t n,
 			    .errmsg = errmsg,
 			    .size = size};
 
-	return digest(&l, hash_file, hex);
+	return digest_listing(&l, hash_file, hex);
 }
 
 int package_digest_stamped(int fd, const struct package_bytes *kept, size_t n,
@@ -224,10 +225,10 @@ int package_digest_stamped(int fd, const struct package_bytes *kept, size_t n,
 	int rc;
 
 	sha256_init(&metadata);
-	rc = digest(&l, hash_file, hex);
+	rc = digest_listing(&l, hash_file, hex);
 	if (rc == 0)
 		rc = hash_metadata(&l, &metadata, ".");
-	end(&metadata, stamp);
+	end_hash(&metadata, stamp);
 	*all = (struct package_size){l.n_files, l.n_bytes};
 	return rc;
 }
@@ -236,7 +237,7 @@ int package_stamp(int fd, char hex[65], struct package_size *all, char *errmsg,
 		  size_t size)
 {
 	struct listing l = {.root = fd, .errmsg = errmsg, .size = size};
-	int rc = digest(&l, hash_metadata, hex);
+	int rc = digest_listing(&l, hash_metadata, hex);
 
 	*all = (struct package_size){l.n_files, l.n_bytes};
 	return rc;

@@ -116,7 +116,7 @@ static void check_test(struct test *t, struct json_object *o)
 	check_keys(t, o, "", DIAGNOSTIC_WARNING, members, ARRAY_LEN(members));
 }
 
-static void check_text(struct test *t, const char *text, size_t len)
+static void check_test_text(struct test *t, const char *text, size_t len)
 {
 	struct json_object *o = NULL;
 	struct json_error err;
@@ -159,7 +159,7 @@ void package_tests_check(int fd, struct diagnostics *f)
 					"%s; it was not checked", errmsg);
 			continue;
 		}
-		check_text(&t, text, len);
+		check_test_text(&t, text, len);
 		free(text);
 	}
 	dir_walk_free(all);

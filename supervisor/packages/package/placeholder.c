@@ -26,7 +26,8 @@ static const struct {
     [PLACEHOLDER_ANSWERS] = {"{", "}", "_.-"},
 };
 
-static size_t name_len(enum placeholder_style style, const char *text)
+static size_t placeholder_name_len(enum placeholder_style style,
+				   const char *text)
 {
 	size_t n = 0;
 
@@ -47,7 +48,7 @@ static bool is_placeholder(struct placeholder_part *p,
 	if (strncmp(text, open, strlen(open)) != 0)
 		return false;
 	text += strlen(open);
-	n = name_len(style, text);
+	n = placeholder_name_len(style, text);
 	if (n == 0 || strncmp(text + n, close, strlen(close)) != 0)
 		return false;
 	*p = (struct placeholder_part){text, n, true};
@@ -100,14 +101,14 @@ int placeholder_fill(struct buf *out, enum placeholder_style style,
 	return rc;
 }
 
-static void add_text(struct buf *out, struct json_object *value)
+static void add_answer_text(struct buf *out, struct json_object *value)
 {
 	size_t n;
 	const char *text;
 
 	for (size_t i = 0; i < json_length(value); i++) {
 		(void)buf_add_str(out, i > 0 ? ", " : "");
-		add_text(out, json_object_array_get_idx(value, i));
+		add_answer_text(out, json_object_array_get_idx(value, i));
 	}
 	if (value == NULL || json_object_is_type(value, json_type_array))
 		return;
@@ -129,7 +130,7 @@ void placeholder_add_answers(struct json_object *values, const char *key,
 		char *name = xasprintf("%s.%s", key, property);
 
 		(void)schema;
-		add_text(&text, json_member(content, property));
+		add_answer_text(&text, json_member(content, property));
 		json_object_object_add(
 		    values, name,
 		    json_object_new_string_len(
@@ -186,7 +187,7 @@ static int decode_one(const char *text, size_t len, size_t *at)
  * Decode LEN bytes of a URI into a string; NULL: not UTF-8, empty, or a
  * forbidden byte.
  */
-static struct json_object *decode(const char *text, size_t len)
+static struct json_object *decode_percent(const char *text, size_t len)
 {
 	struct json_object *value = NULL;
 	char *out = xcalloc(1, len + 1);
@@ -239,7 +240,7 @@ static size_t match_name(struct json_object *values,
 
 	(void)placeholder_next(&after, PLACEHOLDER_URI, text);
 	n = value_len(uri, &after, **text == '\0');
-	value = n > 0 ? decode(uri, n) : NULL;
+	value = n > 0 ? decode_percent(uri, n) : NULL;
 	if (value == NULL)
 		return 0;
 	key = xstrndup(name->text, name->len);

@@ -87,7 +87,7 @@ static bool look_at(struct catalogue *c, int fd, const char *dir,
 	return package;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_templates(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -105,7 +105,7 @@ static size_t children(DIR *d, char ***names, size_t max)
 	while (n < max && (e = readdir(d)) != NULL)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			(*names)[n++] = xstrdup(e->d_name);
-	qsort(*names, n, sizeof(char *), by_name);
+	qsort(*names, n, sizeof(char *), compare_templates);
 	return n;
 }
 
@@ -172,7 +172,7 @@ static int by_id_and_version(const void *a, const void *b)
 	return rc != 0 ? rc : strcmp(x->dir, y->dir);
 }
 
-static bool same(const struct template *a, const struct template *b)
+static bool same_template(const struct template *a, const struct template *b)
 {
 	return strcmp(a->id, b->id) == 0 &&
 	       semver_cmp(&a->version, &b->version) == 0;
@@ -198,7 +198,8 @@ static void drop_clashes(struct catalogue *c)
 	size_t kept = 0;
 
 	for (size_t i = 0, end; i < c->n; i = end) {
-		for (end = i + 1; end < c->n && same(c->all[i], c->all[end]);)
+		for (end = i + 1;
+		     end < c->n && same_template(c->all[i], c->all[end]);)
 			end++;
 		if (end == i + 1) {
 			c->all[kept++] = c->all[i];
@@ -321,7 +322,8 @@ problem_with(const struct catalogue_problem *const *all, size_t n,
 }
 
 /* Is a template with T's id and version among C's first N, which are sorted? */
-static bool has(const struct catalogue *c, size_t n, struct template *t)
+static bool catalogue_has(const struct catalogue *c, size_t n,
+			  struct template *t)
 {
 	for (size_t lo = 0, hi = n; lo < hi;) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -340,8 +342,8 @@ static bool has(const struct catalogue *c, size_t n, struct template *t)
 	return false;
 }
 
-static void keep(struct catalogue *c, struct template *t,
-		 const struct catalogue_problem *p)
+static void keep_loaded(struct catalogue *c, struct template *t,
+			const struct catalogue_problem *p)
 {
 	log_warn("catalogue",
 		 "kept=\"%s %s\" as=\"it was loaded before\" path=\"%s\" "
@@ -368,8 +370,8 @@ size_t catalogue_keep(struct catalogue *c, const struct catalogue *was)
 		const struct catalogue_problem *p =
 		    problem_with(all, c->n_problems, was->all[i]);
 
-		if (p != NULL && !has(c, n, was->all[i]))
-			keep(c, was->all[i], p);
+		if (p != NULL && !catalogue_has(c, n, was->all[i]))
+			keep_loaded(c, was->all[i], p);
 	}
 	free(all);
 	if (c->n == n)

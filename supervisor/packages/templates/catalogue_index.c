@@ -29,8 +29,8 @@ catalogue_index_find(const struct catalogue_index_list *list, const char *key)
 }
 
 /* Add every member KEY of T's LIST to L. */
-static void collect(struct catalogue_index_list *l, struct template *t,
-		    struct json_object *list, const char *key)
+static void collect_entries(struct catalogue_index_list *l, struct template *t,
+			    struct json_object *list, const char *key)
 {
 	size_t n = list != NULL ? json_object_array_length(list) : 0;
 
@@ -61,7 +61,7 @@ static void add_same_key(struct catalogue_entry *first,
 }
 
 /* Fill the table by key. To be called when L->all has its final place. */
-static void settle(struct catalogue_index_list *l, const char *kind)
+static void settle_entries(struct catalogue_index_list *l, const char *kind)
 {
 	if (l->n == CATALOGUE_INDEX_MAX)
 		log_warn("catalogue",
@@ -90,13 +90,13 @@ struct catalogue_index *catalogue_index_new(struct template *const *all,
 
 		if (i > 0 && strcmp(all[i - 1]->id, t->id) == 0)
 			continue; /* an older version */
-		collect(&o->resources, t, t->resources, "uri");
-		collect(&o->patterns, t, t->resources, "uriTemplate");
-		collect(&o->prompts, t, t->prompts, "name");
+		collect_entries(&o->resources, t, t->resources, "uri");
+		collect_entries(&o->patterns, t, t->resources, "uriTemplate");
+		collect_entries(&o->prompts, t, t->prompts, "name");
 	}
-	settle(&o->resources, "resource");
-	settle(&o->patterns, "resource");
-	settle(&o->prompts, "prompt");
+	settle_entries(&o->resources, "resource");
+	settle_entries(&o->patterns, "resource");
+	settle_entries(&o->prompts, "prompt");
 	return o;
 }
 

@@ -111,7 +111,7 @@ static bool has_secret(struct json_object *o)
 	return false;
 }
 
-static int check_text(struct json_object *m, struct diagnostics *f)
+static int check_texts(struct json_object *m, struct diagnostics *f)
 {
 	if (has_nul(m))
 		return fail(f, "",
@@ -130,8 +130,8 @@ static bool is_reserved(const char *id)
 	return a != NULL && !a->runs_alone;
 }
 
-static int check_id(struct template *t, struct json_object *m,
-		    struct diagnostics *f)
+static int check_template_id(struct template *t, struct json_object *m,
+			     struct diagnostics *f)
 {
 	t->id = xstrdup_opt(json_member_str(m, "templateId"));
 	if (is_reserved(t->id))
@@ -144,8 +144,8 @@ static int check_id(struct template *t, struct json_object *m,
 	return 0;
 }
 
-static int check_version(struct template *t, struct json_object *m,
-			 struct diagnostics *f)
+static int check_template_version(struct template *t, struct json_object *m,
+				  struct diagnostics *f)
 {
 	t->version_text = xstrdup_opt(json_member_str(m, "version"));
 	if (!semver_parse(&t->version, t->version_text))
@@ -241,9 +241,9 @@ static int check_auto(struct template *t, struct json_object *m,
 }
 
 /* Compile the member KEY as a schema. 0 also when there is no such member. */
-static int compile(struct json_object *m, struct diagnostics *f,
-		   const char *key, struct json_object **json,
-		   struct schema **schema)
+static int compile_schema(struct json_object *m, struct diagnostics *f,
+			  const char *key, struct json_object **json,
+			  struct schema **schema)
 {
 	struct schema_budget budget = {.allowed = MANIFEST_SCHEMA_STEPS};
 	const struct schema_options opt = {.budget = &budget};
@@ -280,14 +280,15 @@ static int check_inputs(struct template *t, struct json_object *m,
 	t->file_spots = file_schema_find(json_member(m, "inputsSchema"));
 	if (t->file_spots != NULL)
 		file_schema_expand(json_member(m, "inputsSchema"));
-	rc = compile(m, f, "inputsSchema", &t->inputs_json, &t->inputs);
+	rc = compile_schema(m, f, "inputsSchema", &t->inputs_json, &t->inputs);
 	return rc < 0 ? rc : check_headers(t, f);
 }
 
 static int check_outputs(struct template *t, struct json_object *m,
 			 struct diagnostics *f)
 {
-	return compile(m, f, "outputsSchema", &t->outputs_json, &t->outputs);
+	return compile_schema(m, f, "outputsSchema", &t->outputs_json,
+			      &t->outputs);
 }
 
 static int check_prestart(struct template *t, struct json_object *m,
@@ -342,8 +343,8 @@ static const struct {
 		   struct diagnostics *f);
 	const char *members[6];
 } checks[] = {
-    {check_id, {"templateId", "name", "description"}},
-    {check_version, {"version"}},
+    {check_template_id, {"templateId", "name", "description"}},
+    {check_template_version, {"version"}},
     {check_runtime, {"runtime"}},
     {check_modes,
      {"trustLevelSupport", "executionMode", "taskSupport", "stream",
@@ -380,7 +381,7 @@ static void check_all(struct template *t, struct json_object *m,
 		      struct diagnostics *f)
 {
 	manifest_shape_check(m, f);
-	if (!json_object_is_type(m, json_type_object) || check_text(m, f) < 0)
+	if (!json_object_is_type(m, json_type_object) || check_texts(m, f) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
 		bool wrong = f->more;

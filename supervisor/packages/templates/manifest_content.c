@@ -32,16 +32,16 @@
 struct look {
 	struct diagnostics *f;
 	char at[128];	 /* JSON Pointer: "/prompts/0/messages/1/content" */
-	char there[512]; /* AT with a suffix, by below() */
+	char there[512]; /* AT with a suffix, by pointer_below() */
 	struct json_object *args; /* arguments of the prompt; NULL: none */
 	/* members: the names for placeholders; owned by the checker */
 	struct json_object *names;
 };
 
 /* Return AT with a suffix, such as "/file", until the next call. */
-static const char *below(struct look *l, const char *fmt, ...)
+static const char *pointer_below(struct look *l, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-static const char *below(struct look *l, const char *fmt, ...)
+static const char *pointer_below(struct look *l, const char *fmt, ...)
 {
 	size_t n = (size_t)snprintf(l->there, sizeof(l->there), "%s", l->at);
 	va_list ap;
@@ -68,7 +68,7 @@ static int check_file(struct look *l, struct json_object *o)
 
 	if (file == NULL || nofollow_is_plain(file))
 		return 0;
-	return fail(l, below(l, "/file"),
+	return fail(l, pointer_below(l, "/file"),
 		    "\"%s\" is not the plain relative path of a file in the "
 		    "package",
 		    file);
@@ -92,7 +92,7 @@ static bool repeats(struct json_object *list, size_t i, const char *key)
 
 /* ---- questions asked before ---- */
 
-static int add_name(struct look *l, const char *name, size_t len)
+static int add_placeholder_name(struct look *l, const char *name, size_t len)
 {
 	char *key = xstrndup(name, len);
 	bool again = json_object_object_get_ex(l->names, key, NULL);
@@ -113,19 +113,21 @@ static int check_form(struct look *l, const char *key, struct json_object *form)
 	struct pointer_error f;
 
 	if (!elicit_form_check(form, &f))
-		return fail(
-		    l, below(l, "/asks/%s/requestedSchema%s", key, f.pointer),
-		    "this has to be %s", f.expected);
+		return fail(l,
+			    pointer_below(l, "/asks/%s/requestedSchema%s", key,
+					  f.pointer),
+			    "this has to be %s", f.expected);
 	if (schema_compile(&schema, form, &opt, &err) < 0)
 		return manifest_shape_fail(
-		    l->f, below(l, "/asks/%s/requestedSchema", key), &err);
+		    l->f, pointer_below(l, "/asks/%s/requestedSchema", key),
+		    &err);
 	schema_free(schema);
 	return 0;
 }
 
 static int bad_key(struct look *l, const char *key)
 {
-	char *place = json_pointer_below(below(l, "/asks"), key);
+	char *place = json_pointer_below(pointer_below(l, "/asks"), key);
 
 	fail(l, place, "a question's name has to be " QUESTION_KEY_RULE);
 	free(place);
@@ -143,11 +145,11 @@ static int check_ask(struct look *l, const char *key, struct json_object *ask)
 		return -EINVAL;
 	json_object_object_foreach(json_member(form, "properties"), name, p) {
 		char *whole = xasprintf("%s.%s", key, name);
-		int rc = add_name(l, whole, strlen(whole));
+		int rc = add_placeholder_name(l, whole, strlen(whole));
 
 		(void)p;
 		if (rc < 0)
-			rc = fail(l, below(l, "/asks/%s", key),
+			rc = fail(l, pointer_below(l, "/asks/%s", key),
 				  "\"%s\" is the name of something else that "
 				  "is filled in",
 				  whole);
@@ -173,7 +175,7 @@ static int check_asks(struct look *l, struct json_object *o)
 /* ---- resources ---- */
 
 /* Is TEXT a URI by RFC 3986? ALSO: further characters allowed. */
-static bool is_uri(const char *text, const char *also)
+static bool is_content_uri(const char *text, const char *also)
 {
 	size_t n = strcspn(text, ":");
 
@@ -195,13 +197,13 @@ static bool is_uri(const char *text, const char *also)
 static int check_uri(struct look *l, const char *key, const char *uri,
 		     const char *also)
 {
-	if (!is_uri(uri, also))
-		return fail(l, below(l, "/%s", key),
+	if (!is_content_uri(uri, also))
+		return fail(l, pointer_below(l, "/%s", key),
 			    "\"%s\" is not an absolute URI such as "
 			    "notes://today",
 			    uri);
 	if (strncasecmp(uri, OWN_SCHEME, strlen(OWN_SCHEME)) == 0)
-		return fail(l, below(l, "/%s", key),
+		return fail(l, pointer_below(l, "/%s", key),
 			    "\"%s\" begins with " OWN_SCHEME
 			    ", which is paddock's own; choose another scheme",
 			    uri);
@@ -236,7 +238,7 @@ static int check_answers(struct look *l, struct json_object *o)
 		snprintf(name, sizeof(name), "%.*s", (int)p.len, p.text);
 		if (!json_object_object_get_ex(l->names, name, NULL) &&
 		    means_answer(asks, name))
-			return fail(l, below(l, "/text"),
+			return fail(l, pointer_below(l, "/text"),
 				    "{%s} is no property of what is asked",
 				    name);
 	}
@@ -252,14 +254,14 @@ static int check_asking(struct look *l, struct json_object *o)
 	if (json_member(o, "asks") == NULL)
 		return 0;
 	if (json_member(o, "text") == NULL)
-		return fail(l, below(l, "/asks"),
+		return fail(l, pointer_below(l, "/asks"),
 			    "a resource that asks has \"text\", which the "
 			    "answers are filled into");
 	l->names = json_object_new_object();
 	while (pattern != NULL &&
 	       placeholder_next(&p, PLACEHOLDER_URI, &pattern))
 		if (p.is_name)
-			(void)add_name(l, p.text, p.len);
+			(void)add_placeholder_name(l, p.text, p.len);
 	rc = check_asks(l, o);
 	if (rc == 0)
 		rc = check_answers(l, o);
@@ -286,8 +288,8 @@ static int check_resource(struct look *l, struct json_object *o)
 		return -EINVAL;
 	fault = pattern != NULL ? placeholder_uri_fault(pattern) : NULL;
 	if (fault != NULL)
-		return fail(l, below(l, "/uriTemplate"), "\"%s\" %s", pattern,
-			    fault);
+		return fail(l, pointer_below(l, "/uriTemplate"), "\"%s\" %s",
+			    pattern, fault);
 	if (check_asking(l, o) < 0)
 		return -EINVAL;
 	return check_file(l, o);
@@ -320,7 +322,7 @@ static bool is_argument(struct json_object *args, const char *name, size_t len)
 	return false;
 }
 
-static bool is_name(const struct look *l, const char *name, size_t len)
+static bool is_content_name(const struct look *l, const char *name, size_t len)
 {
 	char key[PLACEHOLDER_NAME_MAX + 1];
 
@@ -340,8 +342,9 @@ static int check_filled(struct look *l, struct json_object *o)
 
 		while (text != NULL &&
 		       placeholder_next(&p, PLACEHOLDER_PROMPT, &text))
-			if (p.is_name && !is_name(l, p.text, p.len))
-				return fail(l, below(l, "/%s", filled[i]),
+			if (p.is_name && !is_content_name(l, p.text, p.len))
+				return fail(l,
+					    pointer_below(l, "/%s", filled[i]),
 					    "{{%.*s}} is none of the prompt's "
 					    "arguments, nor a property of what "
 					    "it asks",
@@ -391,7 +394,7 @@ static int check_members(struct look *l, const struct kind *k,
 		(void)value;
 		if (strcmp(key, "type") != 0 && !is_among(key, k->needs, 2) &&
 		    !is_among(key, k->either, 2) && !is_among(key, k->also, 3))
-			return fail(l, below(l, "/%s", key),
+			return fail(l, pointer_below(l, "/%s", key),
 				    "content of type %s has no such key",
 				    k->type);
 	}
@@ -410,7 +413,7 @@ static int check_data(struct look *l, struct json_object *o)
 	bytes = xcalloc(1, n / 4 * 3 + 3);
 	rc = base64_decode(bytes, &len, data, n);
 	free(bytes);
-	return rc < 0 ? fail(l, below(l, "/data"),
+	return rc < 0 ? fail(l, pointer_below(l, "/data"),
 			     "the data is not base64 (RFC 4648, section 4)")
 		      : 0;
 }
@@ -446,8 +449,8 @@ static int check_arguments(struct look *l, struct json_object *o)
 		const char *name = json_member_str(
 		    json_object_array_get_idx(l->args, i), "name");
 
-		if (add_name(l, name, strlen(name)) < 0)
-			return fail(l, below(l, "/arguments/%zu", i),
+		if (add_placeholder_name(l, name, strlen(name)) < 0)
+			return fail(l, pointer_below(l, "/arguments/%zu", i),
 				    "an earlier one has the same name");
 	}
 	if (complete == NULL)
@@ -458,7 +461,7 @@ static int check_arguments(struct look *l, struct json_object *o)
 		(void)values;
 		if (is_argument(l->args, key, strlen(key)))
 			continue;
-		place = json_pointer_below(below(l, "/complete"), key);
+		place = json_pointer_below(pointer_below(l, "/complete"), key);
 		fail(l, place, "\"%s\" is none of the prompt's arguments", key);
 		free(place);
 		return -EINVAL;

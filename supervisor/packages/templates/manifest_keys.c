@@ -24,8 +24,8 @@ struct walk {
 	struct diagnostics *f;
 };
 
-static int walk(struct walk *w, struct json_object *schema,
-		struct json_object *value);
+static int walk_manifest(struct walk *w, struct json_object *schema,
+			 struct json_object *value);
 
 static bool is_false(struct json_object *o)
 {
@@ -36,7 +36,8 @@ static bool is_false(struct json_object *o)
 /*
  * Report KEY, which is not among KNOWN, with the key probably meant. -EINVAL.
  */
-static int unknown(struct walk *w, struct json_object *known, const char *key)
+static int warn_unknown_key(struct walk *w, struct json_object *known,
+			    const char *key)
 {
 	struct buf list = {0};
 	struct suggest suggest;
@@ -81,11 +82,11 @@ static int walk_object(struct walk *w, struct json_object *schema,
 		if (w->f->more)
 			break;
 		if (sub == NULL && is_false(others)) {
-			rc = unknown(w, known, key);
+			rc = warn_unknown_key(w, known, key);
 			continue;
 		}
 		before = json_pointer_push(&w->pointer, key);
-		if (walk(w, sub != NULL ? sub : others, member) < 0)
+		if (walk_manifest(w, sub != NULL ? sub : others, member) < 0)
 			rc = -EINVAL;
 		json_pointer_pop(&w->pointer, before);
 	}
@@ -101,7 +102,8 @@ static int walk_array(struct walk *w, struct json_object *items,
 	for (size_t i = 0; i < n && !w->f->more; i++) {
 		size_t before = json_pointer_push_index(&w->pointer, i);
 
-		if (walk(w, items, json_object_array_get_idx(value, i)) < 0)
+		if (walk_manifest(w, items,
+				  json_object_array_get_idx(value, i)) < 0)
 			rc = -EINVAL;
 		json_pointer_pop(&w->pointer, before);
 	}
@@ -112,8 +114,8 @@ static int walk_array(struct walk *w, struct json_object *items,
  * Walk VALUE and SCHEMA together; no deeper than SCHEMA, which is part of the
  * program.
  */
-static int walk(struct walk *w, struct json_object *schema,
-		struct json_object *value)
+static int walk_manifest(struct walk *w, struct json_object *schema,
+			 struct json_object *value)
 {
 	if (!json_object_is_type(schema, json_type_object))
 		return 0;
@@ -128,7 +130,7 @@ int manifest_keys_check(struct json_object *schema, struct json_object *value,
 			const char *file, struct diagnostics *f)
 {
 	struct walk w = {.pointer = {.max = POINTER_MAX}, .file = file, .f = f};
-	int rc = walk(&w, schema, value);
+	int rc = walk_manifest(&w, schema, value);
 
 	buf_fini(&w.pointer);
 	return rc;

@@ -32,7 +32,7 @@ const char *manifest_schema_text(size_t *len)
  * Return ERR's text without the pointer at its beginning: a longer pointer
  * comes before.
  */
-static const char *reason(const struct schema_error *err)
+static const char *shape_reason(const struct schema_error *err)
 {
 	size_t n = strlen(err->pointer);
 
@@ -49,7 +49,8 @@ static char *sentence(const struct schema_error *err)
 {
 	static const char *const verbs[] = {
 	    "is ", "must ", "has ", "takes ", "lacks ", "needs ", "refers "};
-	const char *errmsg = reason(err), *slash = strrchr(err->pointer, '/');
+	const char *errmsg = shape_reason(err),
+		   *slash = strrchr(err->pointer, '/');
 	static const char root[] = "the value ", whole[] = "the schema: ";
 
 	if (slash == NULL && strncmp(errmsg, root, strlen(root)) == 0)

@@ -28,7 +28,7 @@ static bool all_digits(const char *s, size_t n)
 }
 
 /* Read a number without leading zeros at *S, and move *S past the number. */
-static bool number(uint64_t *out, const char **s)
+static bool parse_version_number(uint64_t *out, const char **s)
 {
 	const char *p = *s;
 	uint64_t v = 0;
@@ -85,9 +85,9 @@ bool semver_parse(struct semver *out, const char *text)
 {
 	const char *s = text;
 
-	return number(&out->major, &s) && *s++ == '.' &&
-	       number(&out->minor, &s) && *s++ == '.' &&
-	       number(&out->patch, &s) && tail(out, s);
+	return parse_version_number(&out->major, &s) && *s++ == '.' &&
+	       parse_version_number(&out->minor, &s) && *s++ == '.' &&
+	       parse_version_number(&out->patch, &s) && tail(out, s);
 }
 
 static int order(uint64_t a, uint64_t b)
@@ -156,12 +156,13 @@ static bool caret_parse(struct caret *c, const char *range)
 		return true;
 	c->from = (struct semver){0};
 	c->parts = 1;
-	if (!number(&c->from.major, &s))
+	if (!parse_version_number(&c->from.major, &s))
 		return false;
 	if (*s == '\0')
 		return true;
 	c->parts = 2;
-	return *s++ == '.' && number(&c->from.minor, &s) && *s == '\0';
+	return *s++ == '.' && parse_version_number(&c->from.minor, &s) &&
+	       *s == '\0';
 }
 
 /* Does V agree with FROM up to the leftmost given number that is not zero? */

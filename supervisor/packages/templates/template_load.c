@@ -161,7 +161,7 @@ static int load_files(struct template *t, int fd, bool others, const char *text,
 	return 0;
 }
 
-static struct template *load(int fd, bool others, struct diagnostics *f)
+static struct template *load_package(int fd, bool others, struct diagnostics *f)
 {
 	struct template *t;
 	char *text, errmsg[1024];
@@ -199,7 +199,7 @@ static struct template *load_all(const char *dir, bool others,
 	if (fd < 0)
 		diagnostics_add(f, DIAGNOSTIC_ERROR, NULL, NULL, "%s", errmsg);
 	else
-		t = load(fd, others, f);
+		t = load_package(fd, others, f);
 	if (t != NULL && file_id_of(fd, &t->folder) == 0) {
 		t->dir = path;
 		path = NULL;

@@ -18,7 +18,7 @@
 
 EMBED(shipped_conf, "etc/shipped.conf");
 
-static int folder(void)
+static int open_shipped_folder(void)
 {
 	static int fd = -1;
 	static bool known;
@@ -40,7 +40,8 @@ bool template_shipped_is(int fd)
 {
 	struct stat ours, theirs;
 
-	return folder() >= 0 && fstat(folder(), &ours) == 0 &&
+	return open_shipped_folder() >= 0 &&
+	       fstat(open_shipped_folder(), &ours) == 0 &&
 	       fstatat(fd, "..", &theirs, 0) == 0 &&
 	       ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }

@@ -119,7 +119,7 @@ static bool is_here(const struct hold *h)
 	return true;
 }
 
-static bool has(const struct hold *h, const struct copy *c)
+static bool holds_copy(const struct hold *h, const struct copy *c)
 {
 	for (size_t i = 0; i < h->n; i++)
 		if (h->copies[i] == c)
@@ -137,12 +137,12 @@ static struct hold *next_to_tell(struct artifact_copies *all,
 	struct hold *h;
 
 	TAILQ_FOREACH(h, &all->holds, link)
-		if (!h->told && has(h, c) && is_here(h))
+		if (!h->told && holds_copy(h, c) && is_here(h))
 			return h;
 	return NULL;
 }
 
-static void settle(struct copy *c, int rc)
+static void settle_copy(struct copy *c, int rc)
 {
 	struct artifact_copies *all = c->all;
 	struct hold *h;
@@ -159,7 +159,7 @@ static void settle(struct copy *c, int rc)
 	put_away(c);
 }
 
-static void ask(struct copy *c);
+static void ask_part(struct copy *c);
 
 /* The file is written. The digest must equal the digest of the row. */
 static void on_written(void *arg, const struct file_sink_end *end)
@@ -171,15 +171,15 @@ static void on_written(void *arg, const struct file_sink_end *end)
 		file_sink_remove(c->all->ctx->thread_pool, NULL, c->path, NULL,
 				 NULL);
 		c->path = NULL;
-		settle(c, -EUCLEAN);
+		settle_copy(c, -EUCLEAN);
 	} else {
-		settle(c, end->rc);
+		settle_copy(c, end->rc);
 	}
 }
 
 static void on_room(void *arg)
 {
-	ask(arg);
+	ask_part(arg);
 }
 
 static const struct file_sink_ops sink_ops = {on_room, on_written};
@@ -218,12 +218,12 @@ static void on_part(void *arg, const struct store_result *res)
 	if (rc == 0 && c->at >= c->size)
 		rc = file_sink_finish(c->sink);
 	else if (rc == 0 && file_sink_wants(c->sink))
-		ask(c);
+		ask_part(c);
 	if (rc != 0)
-		settle(c, rc);
+		settle_copy(c, rc);
 }
 
-static void ask(struct copy *c)
+static void ask_part(struct copy *c)
 {
 	c->asking = true;
 	store_read_artifact(c->all->ctx->store, c->requestor, c->id, c->at,
@@ -245,7 +245,7 @@ static int64_t to_come(const struct artifact_copies *all)
 	return bytes;
 }
 
-static void begin(struct copy *c)
+static void begin_copy(struct copy *c)
 {
 	const struct context *ctx = c->all->ctx;
 	const struct file_sink_ask ask_for = {.pool = ctx->thread_pool,
@@ -258,7 +258,7 @@ static void begin(struct copy *c)
 	if (c->rc != 0)
 		return;
 	c->sink = file_sink_new(&ask_for, &sink_ops, c);
-	ask(c);
+	ask_part(c);
 }
 
 /* ---- for runs ---- */
@@ -266,8 +266,8 @@ static void begin(struct copy *c)
 /*
  * Find or begin the copy of F for REQUESTOR, who alone may read the artifact.
  */
-static struct copy *copy_of(struct artifact_copies *all, const char *requestor,
-			    const struct run_file *f)
+static struct copy *find_copy(struct artifact_copies *all,
+			      const char *requestor, const struct run_file *f)
 {
 	struct copy *c;
 
@@ -280,7 +280,7 @@ static struct copy *copy_of(struct artifact_copies *all, const char *requestor,
 	    .all = all, .requestor = xstrdup(requestor), .size = f->size};
 	memcpy(c->id, f->artifact, sizeof(c->id));
 	TAILQ_INSERT_TAIL(&all->copies, c, link);
-	begin(c);
+	begin_copy(c);
 	return c;
 }
 
@@ -308,7 +308,7 @@ bool artifact_copies_take(struct artifact_copies *all, const char *run_id,
 	for (size_t i = 0; i < files->n; i++) {
 		if (files->v[i].bytes != NULL)
 			continue;
-		h->copies[h->n] = copy_of(all, requestor, &files->v[i]);
+		h->copies[h->n] = find_copy(all, requestor, &files->v[i]);
 		h->copies[h->n++]->users++;
 	}
 	h->told = is_here(h);

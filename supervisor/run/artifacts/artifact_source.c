@@ -47,8 +47,8 @@ struct artifact_source {
 	size_t *counts[2]; /* counters of open sources; or NULL */
 };
 
-static int open_file(const struct config *config,
-		     const struct store_artifact *a)
+static int open_stored(const struct config *config,
+		       const struct store_artifact *a)
 {
 	char *path =
 	    state_file_artifact(config_files_dir(config), a->run_id, a->id);
@@ -81,7 +81,7 @@ struct artifact_source *artifact_source_open(struct store *store,
 					     const struct store_artifact *a,
 					     int64_t at, int64_t n, int *rc)
 {
-	int fd = config_has_rows(config) ? -1 : open_file(config, a);
+	int fd = config_has_rows(config) ? -1 : open_stored(config, a);
 	struct artifact_source *src;
 
 	*rc = fd < -1 ? fd : 0;
@@ -174,7 +174,7 @@ static void on_part(void *arg, const struct store_result *res)
 	}
 }
 
-static void ask(struct artifact_source *src)
+static void ask_source_part(struct artifact_source *src)
 {
 	/* to the end of a part, so that each part is read once */
 	size_t most = PART_BYTES - (size_t)(src->at % (int64_t)PART_BYTES);
@@ -219,7 +219,7 @@ ssize_t artifact_source_peek(struct artifact_source *src, const char **p)
 		if (src->fd >= 0)
 			read_block(src);
 		else
-			ask(src);
+			ask_source_part(src);
 	}
 	src->wanted = src->n == 0 && src->rc == 0;
 	*p = src->block + src->from;
@@ -231,7 +231,7 @@ void artifact_source_drop(struct artifact_source *src, size_t n)
 	src->from += n;
 	src->n -= n;
 	if (src->n == 0 && src->fd < 0 && src->left > 0 && src->rc == 0)
-		ask(src); /* while the last part is being sent */
+		ask_source_part(src); /* while the last part is being sent */
 }
 
 /*

@@ -31,7 +31,7 @@ struct kept { /* an artifact on its way to the store */
 	char sha256[65];
 };
 
-static void kept_free(struct kept *k)
+static void free_saved(struct kept *k)
 {
 	free(k->artifact.name);
 	free(k->artifact.mime_type);
@@ -79,10 +79,10 @@ static void on_kept(void *arg, const struct store_result *res)
 		worker_answer_saved(r, k->artifact.id);
 		k->artifact = (struct run_artifact){0};
 	}
-	kept_free(k);
+	free_saved(k);
 }
 
-static void refuse_artifact(struct kept *k, struct run *r)
+static void refuse_saved(struct kept *k, struct run *r)
 {
 	struct tool_error errmsg = {0};
 
@@ -91,7 +91,7 @@ static void refuse_artifact(struct kept *k, struct run *r)
 	worker_answer_refused(r, &k->artifact, &errmsg);
 }
 
-static void put(struct kept *k)
+static void store_saved(struct kept *k)
 {
 	struct store_artifact row = {.requestor = k->requestor->name,
 				     .name = k->artifact.name,
@@ -107,21 +107,21 @@ static void put(struct kept *k)
 }
 
 /* Go on with K: the requestor's use is known, or could not be counted. */
-static void keep(struct kept *k)
+static void charge_saved(struct kept *k)
 {
 	struct run *r = maker(k);
 
 	if (r != NULL && requestor_has_room(k->requestor, k->artifact.size)) {
 		r->made_artifacts = true;
-		put(k);
+		store_saved(k);
 		return;
 	}
 	file_sink_remove(k->runs->ctx->thread_pool, k->requestor, k->tmp_path,
 			 NULL, NULL);
 	k->tmp_path = NULL;
 	if (r != NULL) /* else the artifacts have their expiry */
-		refuse_artifact(k, r);
-	kept_free(k);
+		refuse_saved(k, r);
+	free_saved(k);
 }
 
 static void on_learnt(void *arg, const struct store_result *res)
@@ -135,7 +135,7 @@ static void on_usage(void *arg, const struct store_result *res)
 	struct kept *k = arg;
 
 	on_learnt(k->requestor, res);
-	keep(k);
+	charge_saved(k);
 }
 
 void artifact_save_count(struct store *store, struct requestor *q)
@@ -162,7 +162,7 @@ void artifact_save(struct runs *s, struct store *store, struct run *r,
 	snprintf(k->sha256, sizeof(k->sha256), "%s", sha256);
 	/* the requestor's use at other servers may have changed */
 	if (q->usage_known && s->ctx->cluster == NULL) {
-		keep(k);
+		charge_saved(k);
 		return;
 	}
 	requestor_asks_usage(q);

@@ -31,7 +31,7 @@
 #define LUA_FILES_PART 4 /* divides the memory: the part for files */
 #define LUA_FILES_MAX ((int64_t)256 << 20) /* far below what a body may have */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t lower_limit(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -43,7 +43,8 @@ static int64_t cap_ttl(const struct runs *s, const struct run *r,
 	int64_t own = r->requestor->section->max_ttl_ms;
 	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
 
-	return least(own > 0 ? least(ttl, own) : ttl, c->max_ttl_ms);
+	return lower_limit(own > 0 ? lower_limit(ttl, own) : ttl,
+			   c->max_ttl_ms);
 }
 
 int64_t runs_ttl(const struct runs *s, const struct requestor *q)
@@ -51,9 +52,9 @@ int64_t runs_ttl(const struct runs *s, const struct requestor *q)
 	int64_t ttl = s->ctx->config->run_ttl_ms;
 
 	if (q != NULL && q->section->run_ttl_ms > 0)
-		return least(q->section->run_ttl_ms, ttl);
+		return lower_limit(q->section->run_ttl_ms, ttl);
 	return q != NULL && q->section->max_ttl_ms > 0
-		   ? least(q->section->max_ttl_ms, ttl)
+		   ? lower_limit(q->section->max_ttl_ms, ttl)
 		   : ttl;
 }
 
@@ -72,15 +73,15 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		     int64_t ttl_ms)
 {
 	limits_set(r, s->ctx->config, timeout_ms);
-	r->limits.cancel_grace_ms =
-	    least(r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
+	r->limits.cancel_grace_ms = lower_limit(
+	    r->template->limits.cancel_grace_ms, CANCEL_GRACE_MAX_MS);
 	r->limits.ttl_ms = runs_ttl(s, r->requestor);
 	if (ttl_ms > 0)
-		r->limits.ttl_ms = least(ttl_ms, r->limits.ttl_ms);
+		r->limits.ttl_ms = lower_limit(ttl_ms, r->limits.ttl_ms);
 }
 
 /* May a new run with the idempotency KEY (or NULL) start before all that wait? */
-static bool may_start(const struct runs *s, const char *key)
+static bool may_try_start(const struct runs *s, const char *key)
 {
 	const struct cluster *c = s->ctx->cluster;
 
@@ -96,7 +97,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    .config = s->ctx->config,
 	    .sched = &s->sched,
 	    .shared = s->ctx->others,
-	    .starts = runs_can_start(s) && may_start(s, NULL) &&
+	    .starts = runs_can_start(s) && may_try_start(s, NULL) &&
 		      sched_is_clear(&s->sched, &q->lane, t->runtime),
 	    .bytes = inputs_len,
 	};
@@ -181,8 +182,8 @@ static void on_stored(void *arg, const struct store_result *res)
 		runs_cancel(st.runs, r);
 }
 
-static void put(struct runs *s, struct run *r, enum store_urgency urgency,
-		bool promised, bool awaited)
+static void put_new_row(struct runs *s, struct run *r,
+			enum store_urgency urgency, bool promised, bool awaited)
 {
 	struct stored *st = xcalloc(1, sizeof(*st));
 
@@ -195,7 +196,7 @@ static void put(struct runs *s, struct run *r, enum store_urgency urgency,
 
 void runs_record(struct runs *s, struct run *r)
 {
-	put(s, r, STORE_SYNC, false, true);
+	put_new_row(s, r, STORE_SYNC, false, true);
 }
 
 /*
@@ -206,7 +207,7 @@ static bool files_fit(const struct run *r, const struct run_files *files,
 		      struct tool_error *e)
 {
 	int64_t most =
-	    least(r->limits.memory_bytes / LUA_FILES_PART, LUA_FILES_MAX);
+	    lower_limit(r->limits.memory_bytes / LUA_FILES_PART, LUA_FILES_MAX);
 	int64_t used = files != NULL ? run_files_bytes(files, true) : 0;
 	char *who;
 
@@ -290,16 +291,17 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	audit_run("run_created", r);
 	runs_enqueue(s, r);
 	runs_remote_poll(s);
-	if (!may_start(s, r->idem.key) || runs_next(s) != r)
+	if (!may_try_start(s, r->idem.key) || runs_next(s) != r)
 		set_aside(s, r, wish);
 	else
 		starts = runs_files_here(s, r);
 	if (starts) /* the first row of R says "running" already */
 		run_apply(r, EV_START);
-	put(s, r,
-	    wish->promised || r->remote.place == RUN_QUEUE ? STORE_SYNC
-							   : STORE_DEFERRED,
-	    wish->promised, false);
+	put_new_row(s, r,
+		    wish->promised || r->remote.place == RUN_QUEUE
+			? STORE_SYNC
+			: STORE_DEFERRED,
+		    wish->promised, false);
 	if (starts)
 		runs_start(s, r);
 	return r;

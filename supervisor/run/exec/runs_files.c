@@ -74,7 +74,7 @@ void runs_files_hold(struct runs *s, struct run *r)
 }
 
 /* Artifacts that were deleted meanwhile go now, and count no more. */
-static void let_go(struct runs *s, struct run *r)
+static void release_copies(struct runs *s, struct run *r)
 {
 	bool wanted = false;
 
@@ -91,6 +91,6 @@ static void let_go(struct runs *s, struct run *r)
 
 void runs_files_over(struct runs *s, struct run *r)
 {
-	let_go(s, r);
+	release_copies(s, r);
 	artifact_copies_release(s->copies, r->id);
 }

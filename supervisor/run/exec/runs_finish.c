@@ -166,7 +166,8 @@ static void let_log_go(struct run *r)
  * Return the event that ends R: while the disk is nearly full a large result is
  * not written, and only R's end is recorded.
  */
-static enum run_event fit(struct runs *s, struct run *r, enum run_event ev)
+static enum run_event fitting_event(struct runs *s, struct run *r,
+				    enum run_event ev)
 {
 	enum disk_space room = disk_space_lately(s->ctx->config);
 	size_t len = 0;
@@ -201,7 +202,7 @@ static void log_and_audit(const struct runs *s, const struct run *r)
 void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 {
 	struct ended *e = xcalloc(1, sizeof(*e));
-	int rc = run_apply(r, fit(s, r, ev));
+	int rc = run_apply(r, fitting_event(s, r, ev));
 
 	assert(rc == 0);
 	(void)rc;

@@ -26,7 +26,7 @@ struct reading {
 	TAILQ_ENTRY(reading) link; /* in runs.trees.waiting */
 };
 
-static struct memory_account *account(const struct reading *rd)
+static struct memory_account *output_account(const struct reading *rd)
 {
 	return &rd->run->requestor->memory;
 }
@@ -34,7 +34,7 @@ static struct memory_account *account(const struct reading *rd)
 static void leave_line(struct reading *rd)
 {
 	TAILQ_REMOVE(&rd->runs->trees.waiting, rd, link);
-	memory_give(account(rd), rd->end.output_len);
+	memory_give(output_account(rd), rd->end.output_len);
 	free(rd->end.output);
 }
 
@@ -72,7 +72,7 @@ static size_t tree_most(const struct runs *s, size_t len)
 	return (values < most ? values : most) * VALUE_MOST + TEXTS * len;
 }
 
-static bool has_room(const struct runs *s, size_t bytes)
+static bool has_tree_room(const struct runs *s, size_t bytes)
 {
 	size_t all = trees_most(s);
 
@@ -177,7 +177,7 @@ void runs_output_drop(struct runs *s, struct run *r)
 	if (r->job.reading != NULL) {
 		output_parse_cancel(r->job.reading);
 		memory_give(
-		    account(r->job.reading_arg),
+		    output_account(r->job.reading_arg),
 		    ((struct reading *)r->job.reading_arg)->end.output_len);
 	} else if (r->job.reading_arg != NULL) {
 		leave_line(r->job.reading_arg);
@@ -192,7 +192,8 @@ void runs_output_drop(struct runs *s, struct run *r)
 }
 
 /* Decide how R ended: R's worker is gone, with the facts E. */
-static void settle(struct runs *s, struct run *r, const struct exit_facts *e)
+static void settle_output(struct runs *s, struct run *r,
+			  const struct exit_facts *e)
 {
 	struct validation c;
 	enum run_event ev = outcome_of(r, e, &c);
@@ -226,7 +227,7 @@ static void on_read(void *arg, struct output_parsed *out)
 
 	r->job.reading = NULL;
 	r->job.reading_arg = NULL;
-	memory_give(account(rd), e->output_len);
+	memory_give(output_account(rd), e->output_len);
 	count_tree(rd->runs, r,
 		   out->tree != NULL ? out->cost + TEXTS * out->len : 0);
 	r->output.value = out->tree;
@@ -243,7 +244,7 @@ static void on_read(void *arg, struct output_parsed *out)
 		refuse_large(rd->runs, r);
 	else if (out->fault != NULL)
 		outcome_bad_result(r, out->fault, out->errmsg);
-	settle(rd->runs, r, e);
+	settle_output(rd->runs, r, e);
 	free(rd);
 }
 
@@ -261,11 +262,11 @@ static void read_now(struct reading *rd)
 			 r->output.is_reply, on_read, rd);
 	if (r->job.reading != NULL)
 		return;
-	memory_give(account(rd), rd->end.output_len);
+	memory_give(output_account(rd), rd->end.output_len);
 	r->job.reading_arg = NULL;
 	count_tree(s, r, 0);
 	refuse_more(r);
-	settle(s, r, &rd->end);
+	settle_output(s, r, &rd->end);
 	free(rd);
 }
 
@@ -276,7 +277,7 @@ static void read_later(struct runs *s, struct run *r,
 
 	*rd = (struct reading){.runs = s, .run = r, .end = *e};
 	r->job.reading_arg = rd;
-	memory_add(account(rd), e->output_len);
+	memory_add(output_account(rd), e->output_len);
 	TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
 	event_active(s->trees.on_room, 0, 0);
 }
@@ -289,7 +290,7 @@ static void on_room(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	while ((rd = TAILQ_FIRST(&s->trees.waiting)) != NULL &&
-	       has_room(s, tree_most(s, rd->end.output_len))) {
+	       has_tree_room(s, tree_most(s, rd->end.output_len))) {
 		TAILQ_REMOVE(&s->trees.waiting, rd, link);
 		read_now(rd);
 	}
@@ -351,5 +352,5 @@ void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
 		refuse_large(arg, r);
 	}
 	free(e->output);
-	settle(arg, r, e);
+	settle_output(arg, r, e);
 }

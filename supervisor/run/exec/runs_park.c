@@ -21,8 +21,8 @@
  * Refuse to park a run of Q. The refusal has Q's own figure and the bound, and
  * no figure of other requestors.
  */
-static void refuse(const struct requestor *q, int64_t own, int64_t all,
-		   struct tool_error *e)
+static void refuse_park(const struct requestor *q, int64_t own, int64_t all,
+			struct tool_error *e)
 {
 	int64_t used = (int64_t)q->parked;
 	char *who = own > 0
@@ -65,9 +65,9 @@ bool runs_may_park(const struct runs *s, const struct run *r,
 	int64_t left = s->ctx->others ? admission_share(all, theirs) : all;
 
 	if (own > 0 && used >= own)
-		refuse(q, own, all, e);
+		refuse_park(q, own, all, e);
 	else if (used >= left)
-		refuse(q, 0, all, e);
+		refuse_park(q, 0, all, e);
 	return e->code == NULL;
 }
 

@@ -25,7 +25,7 @@
 #define PAUSE_MS 100	 /* the time from one try to the next */
 #define RENEWING_MAX 300 /* while a zygote serves, but a new zygote is needed */
 
-static void weigh(struct run *r)
+static void weigh_inputs(struct run *r)
 {
 	r->job.queued.bytes = (int64_t)r->inputs_len;
 	if (r->files != NULL)
@@ -36,18 +36,18 @@ static void weigh(struct run *r)
 
 void runs_enqueue(struct runs *s, struct run *r)
 {
-	weigh(r);
+	weigh_inputs(r);
 	sched_put(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 
 void runs_enqueue_aside(struct runs *s, struct run *r)
 {
-	weigh(r);
+	weigh_inputs(r);
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 
 /* Return a bit for each kind without an available worker now. */
-static uint32_t missing(const struct runs *s)
+static uint32_t missing_workers(const struct runs *s)
 {
 	uint32_t kinds = 0;
 
@@ -82,7 +82,7 @@ bool runs_can_start(struct runs *s)
 {
 	if (s->ctx->quiet || !runs_has_lease(s))
 		return false;
-	s->sched.waits = missing(s);
+	s->sched.waits = missing_workers(s);
 	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
@@ -187,7 +187,7 @@ void runs_launch(struct runs *s, struct run *r, bool first)
 }
 
 /* Start R, which has a place. */
-static void launch(struct runs *s, struct run *r, bool first)
+static void launch_run(struct runs *s, struct run *r, bool first)
 {
 	if (!is_granted(s, r))
 		runs_not_started(s, r, -EPERM);
@@ -210,7 +210,7 @@ void runs_start(struct runs *s, struct run *r)
 	}
 	if (first)
 		run_apply(r, EV_START);
-	launch(s, r, first);
+	launch_run(s, r, first);
 }
 
 /* ---- what has waited ---- */
@@ -272,7 +272,7 @@ static void on_begun(void *arg, const struct store_result *res)
 		return;
 	}
 	r->job.beginning = false;
-	launch(s, r, true);
+	launch_run(s, r, true);
 	runs_pump(s); /* the run may have left its place at once */
 }
 
@@ -280,7 +280,7 @@ static void on_begun(void *arg, const struct store_result *res)
  * Begin R after R's row says "running": after a crash the next server starts
  * each run whose row says "queued".
  */
-static void begin(struct runs *s, struct run *r)
+static void begin_run(struct runs *s, struct run *r)
 {
 	if (!runs_files_here(s, r))
 		return;
@@ -295,7 +295,7 @@ void runs_pump(struct runs *s)
 	struct run *r;
 
 	while ((r = runs_next(s)) != NULL)
-		(r->state == RUN_QUEUED ? begin : runs_start)(s, r);
+		(r->state == RUN_QUEUED ? begin_run : runs_start)(s, r);
 	if (s->ctx->cluster != NULL)
 		s->ctx->cluster->claim(s);
 }

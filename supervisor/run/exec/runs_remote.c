@@ -27,7 +27,7 @@ struct runs_remote {
 
 /* ---- mail ---- */
 
-static void take(struct runs *s, const struct store_letter *l)
+static void take_letter(struct runs *s, const struct store_letter *l)
 {
 	struct run *r = runs_by_id(s, l->run_id);
 
@@ -57,7 +57,7 @@ static void on_mail(void *arg, const struct store_result *res)
 
 	m->reading = false;
 	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
-		take(m->runs, &res->mail[i]);
+		take_letter(m->runs, &res->mail[i]);
 	if (res->rc == 0 && res->n_mail > 0 && c != NULL)
 		c->answers(m->runs->ctx, res);
 	if (again && !m->reading)

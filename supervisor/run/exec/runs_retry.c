@@ -109,7 +109,7 @@ void runs_reloaded(struct runs *s)
  * Keep R out of the queue until the next attempt is due, or for the next server. R
  * counts as a waiting run: otherwise the number of such runs would have no bound.
  */
-static void rest(struct runs *s, struct run *r, bool here)
+static void rest_backoff(struct runs *s, struct run *r, bool here)
 {
 	r->attempts.runs = s;
 	runs_enqueue_aside(s, r);
@@ -140,7 +140,7 @@ static void keep_attempt(struct run *r)
 }
 
 /* Write into the log of R that the attempt has ended. */
-static void note(struct run *r)
+static void note_attempt(struct run *r)
 {
 	char ts[CLOCK_ISO_SIZE];
 
@@ -178,7 +178,7 @@ static void start_over(struct runs *s, struct run *r)
 }
 
 /* May R be tried again? A server that ends leaves R to the next, which needs R's inputs. */
-static bool is_wanted(const struct runs *s, const struct run *r)
+static bool is_retry_wanted(const struct runs *s, const struct run *r)
 {
 	unsigned cause = r->error.code != NULL ? cause_of(r) : 0;
 
@@ -202,18 +202,18 @@ void runs_try_again(struct runs *s, struct run *r)
 		 r->id, r->template->id, r->requestor->name, run_attempts(r),
 		 r->template->retry.attempts, r->error.code);
 	audit_attempt(r);
-	note(r);
+	note_attempt(r);
 	start_over(s, r);
 	if (!here && s->ctx->cluster != NULL)
 		s->ctx->cluster->leave(s, r);
 	run_row_put(s->ctx->store, r,
 		    run_is_durable(r) ? STORE_RETRY : STORE_SYNC, NULL, NULL);
-	rest(s, r, here);
+	rest_backoff(s, r, here);
 }
 
 bool runs_retry(struct runs *s, struct run *r)
 {
-	if (!is_wanted(s, r))
+	if (!is_retry_wanted(s, r))
 		return false;
 	run_apply(r, EV_RETRY);
 	runs_try_again(s, r);

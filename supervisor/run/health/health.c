@@ -440,7 +440,8 @@ void health_check_start(const struct health_start *c, health_report tell,
 	}
 }
 
-static const char *look(struct context *ctx, size_t i, enum health_status *v)
+static const char *run_check(struct context *ctx, size_t i,
+			     enum health_status *v)
 {
 	const char *says;
 
@@ -455,7 +456,7 @@ const char *health_reason(struct context *ctx)
 {
 	for (size_t i = 0; i < CHECKS; i++) {
 		enum health_status v;
-		const char *says = look(ctx, i, &v);
+		const char *says = run_check(ctx, i, &v);
 
 		if (v == HEALTH_FAILED)
 			return says;
@@ -469,7 +470,7 @@ struct json_object *health_warnings(struct context *ctx)
 
 	for (size_t i = 0; i < CHECKS; i++) {
 		enum health_status v;
-		const char *says = look(ctx, i, &v);
+		const char *says = run_check(ctx, i, &v);
 
 		if (v != HEALTH_WARNING)
 			continue;
@@ -488,7 +489,7 @@ static struct json_object *one_view(struct context *ctx, size_t i, bool local)
 					    [HEALTH_WARNING] = "warning",
 					    [HEALTH_FAILED] = "failing"};
 	enum health_status v;
-	const char *says = look(ctx, i, &v), *where = NULL;
+	const char *says = run_check(ctx, i, &v), *where = NULL;
 
 	if (says != NULL && local && checks[i].where != NULL)
 		where = checks[i].where(ctx);

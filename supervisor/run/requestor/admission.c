@@ -124,7 +124,8 @@ int64_t admission_share(int64_t most, int64_t theirs)
 	return fair_share(most, theirs);
 }
 
-static int64_t share(const struct admission *a, int64_t most, int64_t theirs)
+static int64_t queue_share(const struct admission *a, int64_t most,
+			   int64_t theirs)
 {
 	return a->shared ? admission_share(most, theirs) : most - theirs;
 }
@@ -162,9 +163,9 @@ static bool admit_wait(const struct admission *a, const struct requestor *q,
 	int64_t most = a->config->max_queued_runs;
 	int64_t mine = (int64_t)(l->queued + l->elsewhere);
 	int64_t all = (int64_t)(a->sched->queued + a->sched->elsewhere);
-	int64_t runs = share(a, most, all - mine);
-	int64_t bytes = share(a, QUEUED_BYTES_MAX,
-			      a->sched->queued_bytes - l->queued_bytes);
+	int64_t runs = queue_share(a, most, all - mine);
+	int64_t bytes = queue_share(a, QUEUED_BYTES_MAX,
+				    a->sched->queued_bytes - l->queued_bytes);
 
 	if (own > 0 && mine >= own)
 		return refuse_own(r, "QUEUE_FULL", q, "max_queued_runs", mine,

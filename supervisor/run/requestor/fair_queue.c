@@ -21,7 +21,7 @@ void fair_queue_flow_init(struct fair_queue_flow *lane)
  * Measure time anew when libevent's clock has moved: then the loop has looked
  * at its descriptors. The clock is coarse.
  */
-static void look(struct fair_queue *all)
+static void schedule_turn(struct fair_queue *all)
 {
 	struct timeval now;
 
@@ -33,7 +33,7 @@ static void look(struct fair_queue *all)
 	all->spent_us = 0;
 }
 
-static void take(struct fair_queue *all, struct fair_queue_turn *t)
+static void take_turn(struct fair_queue *all, struct fair_queue_turn *t)
 {
 	int64_t from = clock_mono_us();
 
@@ -86,7 +86,7 @@ static void on_go_on(evutil_socket_t fd, short what, void *arg)
 			TAILQ_REMOVE(&all->lanes, lane, link);
 			TAILQ_INSERT_TAIL(&all->lanes, lane, link);
 		}
-		take(all, t);
+		take_turn(all, t);
 	}
 	arm(all);
 }
@@ -125,9 +125,9 @@ void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane,
 void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane,
 		       struct fair_queue_turn *t)
 {
-	look(all);
+	schedule_turn(all);
 	if (all->n_lanes == 0 && all->spent_us < FAIR_QUEUE_ROUND_US)
-		take(all, t);
+		take_turn(all, t);
 	else
 		fair_queue_requeue(all, lane, t);
 }

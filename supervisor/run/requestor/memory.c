@@ -33,7 +33,7 @@ int64_t memory_of_results(int64_t server)
  * Return how many more bytes A may have, without BYTES, which are counted
  * already.
  */
-static int64_t room(const struct memory_account *a, int64_t bytes)
+static int64_t account_room(const struct memory_account *a, int64_t bytes)
 {
 	int64_t most = a->all != NULL ? a->all->most : 0;
 	int64_t held;
@@ -45,7 +45,7 @@ static int64_t room(const struct memory_account *a, int64_t bytes)
 	return most - held - (a->held - bytes);
 }
 
-static void count(struct memory_account *a, int64_t bytes)
+static void count_bytes_held(struct memory_account *a, int64_t bytes)
 {
 	a->held += bytes;
 	if (a->all != NULL)
@@ -56,10 +56,10 @@ bool memory_take_spare(struct memory_account *a, size_t bytes)
 {
 	if (a == NULL)
 		return true;
-	count(a, (int64_t)bytes);
-	if (room(a, (int64_t)bytes) >= (int64_t)bytes)
+	count_bytes_held(a, (int64_t)bytes);
+	if (account_room(a, (int64_t)bytes) >= (int64_t)bytes)
 		return true;
-	count(a, -(int64_t)bytes);
+	count_bytes_held(a, -(int64_t)bytes);
 	return false;
 }
 
@@ -83,31 +83,31 @@ void memory_refuse(struct memory_account *a)
 void memory_add(struct memory_account *a, size_t bytes)
 {
 	if (a != NULL)
-		count(a, (int64_t)bytes);
+		count_bytes_held(a, (int64_t)bytes);
 }
 
 void memory_give(struct memory_account *a, size_t bytes)
 {
 	if (a != NULL)
-		count(a, -(int64_t)bytes);
+		count_bytes_held(a, -(int64_t)bytes);
 }
 
 void memory_change(struct memory_account *a, size_t was, size_t now)
 {
 	if (a != NULL && was != now)
-		count(a, (int64_t)now - (int64_t)was);
+		count_bytes_held(a, (int64_t)now - (int64_t)was);
 }
 
 int64_t memory_room(const struct memory_account *a)
 {
-	int64_t left = a != NULL ? room(a, 0) : INT64_MAX;
+	int64_t left = a != NULL ? account_room(a, 0) : INT64_MAX;
 
 	return left > 0 ? left : 0;
 }
 
 bool memory_is_over(const struct memory_account *a)
 {
-	return a != NULL && a->held > 0 && room(a, 0) < 0;
+	return a != NULL && a->held > 0 && account_room(a, 0) < 0;
 }
 
 bool memory_is_full(const struct memory_account *a)

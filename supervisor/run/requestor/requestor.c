@@ -80,7 +80,8 @@ static void set_token(struct requestor *q, const char *hex)
 	q->has_token = hex != NULL;
 }
 
-static void apply(struct requestor *q, const struct config_requestor *section)
+static void apply_section(struct requestor *q,
+			  const struct config_requestor *section)
 {
 	q->section = section;
 	q->gone = false;
@@ -106,7 +107,7 @@ static void dismiss(struct requestor *q)
 }
 
 /* Are two texts of a configuration, or NULL, the same? */
-static bool same(const char *a, const char *b)
+static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
@@ -131,10 +132,10 @@ static bool apply_one(struct requestor *q,
 			dismiss(q);
 		return false;
 	}
-	apply(q, section);
-	return !same(was->templates, section->templates) ||
-	       !same(was->browser_tools, section->browser_tools) ||
-	       !same(was->trust_level, section->trust_level);
+	apply_section(q, section);
+	return !same_text(was->templates, section->templates) ||
+	       !same_text(was->browser_tools, section->browser_tools) ||
+	       !same_text(was->trust_level, section->trust_level);
 }
 
 bool requestors_apply(struct requestors *all, const struct config *c)

@@ -42,8 +42,8 @@ static int64_t rate_of(const struct requestor *q, int64_t *burst)
 }
 
 /* Take a call from the bucket B, at TIMES the rate of requests. */
-static bool take(struct requestor *q, struct quota_rate *b, int64_t times,
-		 int64_t *retry_after_ms)
+static bool take_quota(struct requestor *q, struct quota_rate *b, int64_t times,
+		       int64_t *retry_after_ms)
 {
 	int64_t burst, rate = rate_of(q, &burst), now;
 
@@ -60,7 +60,7 @@ static bool take(struct requestor *q, struct quota_rate *b, int64_t times,
 bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 {
 	q->share.calls++;
-	return take(q, &q->rate, 1, retry_after_ms);
+	return take_quota(q, &q->rate, 1, retry_after_ms);
 }
 
 /*
@@ -71,7 +71,7 @@ bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 
 bool requestor_take_other(struct requestor *q, int64_t *retry_after_ms)
 {
-	return take(q, &q->other_rate, OTHERS, retry_after_ms);
+	return take_quota(q, &q->other_rate, OTHERS, retry_after_ms);
 }
 
 int64_t requestor_owe_other(struct requestor *q)

@@ -25,7 +25,7 @@ void sched_lane_init(struct sched_lane *lane)
 	TAILQ_INIT(&lane->items);
 }
 
-static void count(struct sched *s, struct sched_item *item, int by)
+static void count_item(struct sched *s, struct sched_item *item, int by)
 {
 	item->lane->queued += (size_t)by;
 	item->lane->queued_bytes += by * item->bytes;
@@ -44,7 +44,7 @@ void sched_put(struct sched *s, struct sched_lane *lane,
 	if (TAILQ_EMPTY(&lane->items))
 		TAILQ_INSERT_TAIL(&s->ring, lane, link);
 	TAILQ_INSERT_TAIL(&lane->items, item, link);
-	count(s, item, 1);
+	count_item(s, item, 1);
 }
 
 void sched_put_first(struct sched *s, struct sched_lane *lane,
@@ -62,7 +62,7 @@ void sched_put_first(struct sched *s, struct sched_lane *lane,
 		TAILQ_INSERT_BEFORE(at, item, link);
 	else
 		TAILQ_INSERT_TAIL(&lane->items, item, link);
-	count(s, item, 1);
+	count_item(s, item, 1);
 }
 
 void sched_put_aside(struct sched *s, struct sched_lane *lane,
@@ -72,7 +72,7 @@ void sched_put_aside(struct sched *s, struct sched_lane *lane,
 	item->aside = true;
 	lane->aside++;
 	s->aside++;
-	count(s, item, 1);
+	count_item(s, item, 1);
 }
 
 /* A lane with no more items loses the turns left in the round. */
@@ -80,7 +80,7 @@ void sched_remove(struct sched *s, struct sched_item *item)
 {
 	struct sched_lane *lane = item->lane;
 
-	count(s, item, -1);
+	count_item(s, item, -1);
 	item->lane = NULL;
 	if (item->aside) {
 		item->aside = false;
@@ -105,7 +105,7 @@ static size_t fair_part(const struct sched *s)
 /*
  * Return how many places are to stay free for lanes with less than their part.
  */
-static size_t kept_free(const struct sched *s)
+static size_t places_kept_free(const struct sched *s)
 {
 	size_t most = s->places / KEPT_PART > 0 ? s->places / KEPT_PART : 1;
 	size_t part = fair_part(s), less = s->known;
@@ -116,7 +116,7 @@ static size_t kept_free(const struct sched *s)
 	return less < most ? less : most;
 }
 
-static bool is_full(const struct sched *s, const struct sched_lane *lane)
+static bool lane_is_full(const struct sched *s, const struct sched_lane *lane)
 {
 	if (lane->held)
 		return true;
@@ -127,12 +127,12 @@ static bool is_full(const struct sched *s, const struct sched_lane *lane)
 	if (lane->max_running > 0)
 		return lane->running >= (size_t)lane->max_running;
 	return s->places > 0 && lane->running >= fair_part(s) &&
-	       s->running + kept_free(s) >= s->places;
+	       s->running + places_kept_free(s) >= s->places;
 }
 
 bool sched_has_room(const struct sched *s, const struct sched_lane *lane)
 {
-	return !is_full(s, lane);
+	return !lane_is_full(s, lane);
 }
 
 static void count_running(struct sched *s, struct sched_lane *lane, int by)
@@ -157,7 +157,7 @@ struct sched_item *sched_next(const struct sched *s)
 	struct sched_item *item;
 
 	TAILQ_FOREACH(lane, &s->ring, link) {
-		if (is_full(s, lane))
+		if (lane_is_full(s, lane))
 			continue;
 		TAILQ_FOREACH(item, &lane->items, link)
 			if (!waits(s, item->kind))
@@ -169,7 +169,8 @@ struct sched_item *sched_next(const struct sched *s)
 bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
 		    unsigned kind)
 {
-	return !is_full(s, lane) && !waits(s, kind) && sched_next(s) == NULL;
+	return !lane_is_full(s, lane) && !waits(s, kind) &&
+	       sched_next(s) == NULL;
 }
 
 void sched_start(struct sched *s, struct sched_item *item)
@@ -207,6 +208,6 @@ void sched_put_back(struct sched *s, struct sched_lane *lane,
 	TAILQ_INSERT_HEAD(&s->ring, lane, link);
 	TAILQ_INSERT_HEAD(&lane->items, item, link);
 	item->lane = lane;
-	count(s, item, 1);
+	count_item(s, item, 1);
 	lane->turns++;
 }

@@ -259,8 +259,8 @@ static struct json_object *plain(const struct run_result_source *a,
 	return result;
 }
 
-static struct json_object *refused(const struct run_result_source *a,
-				   struct part error)
+static struct json_object *refused_part(const struct run_result_source *a,
+					struct part error)
 {
 	struct json_object *code =
 	    run_result_tree(run_result_part(error, "errorCode"));
@@ -390,7 +390,7 @@ static struct json_object *called(const struct run_result_source *a,
 	if (a->form == STORE_TASK_REPLY && !none && a->status != STORE_CANCELED)
 		result = reply(a, value, revision);
 	else if (ended_badly(a))
-		return refused(a, run_result_part(whole, "error"));
+		return refused_part(a, run_result_part(whole, "error"));
 	else
 		result = plain(a, value, revision);
 	add_run_id(result, a);

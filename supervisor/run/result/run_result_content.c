@@ -156,7 +156,7 @@ static bool has_link(struct json_object *content, size_t n, const char *uri)
 	return false;
 }
 
-static void add_text(struct buf *text, struct json_object *link)
+static void add_link_text(struct buf *text, struct json_object *link)
 {
 	buf_printf(text, "\n- %s (%s, %lld bytes): %s",
 		   json_member_str(link, "name"),
@@ -186,7 +186,7 @@ static void add_links(struct json_object *content,
 				buf_printf(&text, "This run left artifacts, "
 						  "which resources/read and "
 						  "get_artifact give:");
-			add_text(&text, link);
+			add_link_text(&text, link);
 			json_object_put(link);
 		}
 	}

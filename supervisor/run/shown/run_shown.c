@@ -58,7 +58,7 @@ static void show_soon(struct run_shows *m)
 	evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 }
 
-static void drop(struct run_shown *e);
+static void drop_view(struct run_shown *e);
 
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
@@ -68,7 +68,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 	    n->kind == NOTICE_LOG ? RUN_SHOWN_LOG : RUN_SHOWN_VIEW;
 
 	if (n->kind == NOTICE_RELEASED) {
-		drop(e);
+		drop_view(e);
 		return;
 	}
 	if (n->kind > NOTICE_LOG && n->kind != NOTICE_ASKED)
@@ -83,8 +83,8 @@ static void on_notice(struct run_watch *w, struct run *r,
 }
 
 /* Return the text of P for other instances, the caller's; NULL: not now. */
-static char *text_of(const struct run_shows *m, const struct run *r,
-		     enum run_shown_part p)
+static char *part_text(const struct run_shows *m, const struct run *r,
+		       enum run_shown_part p)
 {
 	char *text;
 
@@ -106,7 +106,7 @@ static char *text_of(const struct run_shows *m, const struct run *r,
  * Write the parts of E that have changed and are asked for. Returns how many
  * bytes.
  */
-static size_t show(struct run_shown *e, int64_t now)
+static size_t show_part(struct run_shown *e, int64_t now)
 {
 	const struct run_shows *m = e->all;
 	const struct run *r = e->watch.run;
@@ -120,7 +120,7 @@ static size_t show(struct run_shown *e, int64_t now)
 		if (e->part[p].until_ms <= now)
 			continue;
 		if (e->part[p].changed)
-			text[p] = text_of(m, r, (enum run_shown_part)p);
+			text[p] = part_text(m, r, (enum run_shown_part)p);
 		if (text[p] != NULL) {
 			bytes += strlen(text[p]);
 			e->part[p].given = true;
@@ -157,7 +157,7 @@ static bool is_asked_for(const struct run_shown *e, int64_t now)
 	       e->part[RUN_SHOWN_LOG].until_ms > now;
 }
 
-static void drop(struct run_shown *e)
+static void drop_view(struct run_shown *e)
 {
 	TAILQ_REMOVE(&e->all->shown, e, link);
 	e->watch.run->shown = NULL;
@@ -180,12 +180,12 @@ static void on_show(evutil_socket_t fd, short what, void *arg)
 	for (e = TAILQ_FIRST(&m->shown); e != NULL; e = after) {
 		after = e == last ? NULL : TAILQ_NEXT(e, link);
 		if (!is_asked_for(e, now)) {
-			drop(e);
+			drop_view(e);
 			continue;
 		}
 		if (bytes >= SHOW_BYTES)
 			break;
-		bytes += show(e, now);
+		bytes += show_part(e, now);
 		TAILQ_REMOVE(&m->shown, e, link);
 		TAILQ_INSERT_TAIL(&m->shown, e, link);
 	}

@@ -64,7 +64,7 @@ struct job {
 
 /* ---- on a thread ---- */
 
-static int open_file(struct file_sink *s)
+static int open_sink_file(struct file_sink *s)
 {
 	if (s->file == NULL)
 		s->file = artifact_file_new(s->dir, s->instance);
@@ -114,14 +114,14 @@ static void remove_file(struct file_sink *s)
 	s->path = NULL;
 }
 
-static void work(struct thread_pool_job *j, void *arg)
+static void write_blocks(struct thread_pool_job *j, void *arg)
 {
 	struct job *job = arg;
 
 	(void)j;
 	job->rc = look_at_disk(job);
 	if (job->rc == 0)
-		job->rc = open_file(job->sink);
+		job->rc = open_sink_file(job->sink);
 	if (job->rc == 0)
 		job->rc = write_block(job->sink);
 	if (job->rc == 0 && job->last)
@@ -164,14 +164,14 @@ static void sink_free(struct file_sink *s)
 
 static void on_removed(void *arg, const struct thread_pool_result *end)
 {
-	(void)arg, (void)end; /* drop() does the rest */
+	(void)arg, (void)end; /* drop_sink_job() does the rest */
 }
 
 /*
  * Free JOB. Free the sink, too, when the owner has let go: its file was
  * removed, or the server's end cancelled the job.
  */
-static void drop(void *arg)
+static void drop_sink_job(void *arg)
 {
 	struct job *job = arg;
 	struct file_sink *s = job->sink;
@@ -190,15 +190,15 @@ static void on_worked(void *arg, const struct thread_pool_result *end);
 static const struct thread_pool_kind writing = {.name = "write",
 						.cpu_ms = CPU_MS,
 						.owed = true,
-						.work = work,
+						.work = write_blocks,
 						.done = on_worked,
-						.drop = drop};
+						.drop = drop_sink_job};
 static const struct thread_pool_kind removing = {.name = "remove",
 						 .cpu_ms = CPU_MS,
 						 .owed = true,
 						 .work = work_remove,
 						 .done = on_removed,
-						 .drop = drop};
+						 .drop = drop_sink_job};
 
 static bool submit_as(struct file_sink *s, const struct thread_pool_kind *kind,
 		      bool last)
@@ -227,21 +227,21 @@ static int submit(struct file_sink *s)
 	return submit_as(s, &writing, s->ended) ? 0 : -EAGAIN;
 }
 
-static void let_go(struct file_sink *s)
+static void free_sink(struct file_sink *s)
 {
 	if ((s->file == NULL && s->path == NULL) ||
 	    !submit_as(s, &removing, false))
 		sink_free(s);
 }
 
-static bool is_full(const struct file_sink *s)
+static bool block_is_full(const struct file_sink *s)
 {
 	size_t room = s->block_bytes - s->in.n;
 
 	return room < FILE_SINK_LEAST && (int64_t)room < s->left;
 }
 
-static void tell(struct file_sink *s, int rc, const char *says)
+static void tell_sink_end(struct file_sink *s, int rc, const char *says)
 {
 	struct file_sink_end end = {
 	    .rc = rc, .says = says, .sha256 = s->sha256};
@@ -261,17 +261,17 @@ static void on_worked(void *arg, const struct thread_pool_result *end)
 	int rc = job->rc;
 
 	(void)end;
-	job->sink = NULL; /* so that drop() leaves the sink alone */
+	job->sink = NULL; /* so that drop_sink_job() leaves the sink alone */
 	s->job = NULL;
 	s->out.n = 0;
 	if (s->gone) {
-		let_go(s);
+		free_sink(s);
 		return;
 	}
-	if (rc == 0 && !job->last && (s->ended || is_full(s)))
+	if (rc == 0 && !job->last && (s->ended || block_is_full(s)))
 		rc = submit(s);
 	if (rc != 0 || job->last) {
-		tell(s, rc, job->says);
+		tell_sink_end(s, rc, job->says);
 		return;
 	}
 	s->full = false;
@@ -304,7 +304,7 @@ int file_sink_begin(struct file_sink *s)
 
 bool file_sink_wants(struct file_sink *s)
 {
-	s->full = s->ended || is_full(s);
+	s->full = s->ended || block_is_full(s);
 	return !s->full;
 }
 
@@ -326,7 +326,7 @@ int file_sink_wrote(struct file_sink *s, size_t n)
 	s->in.n += n;
 	if (s->left != INT64_MAX)
 		s->left -= (int64_t)n;
-	return is_full(s) && s->job == NULL ? submit(s) : 0;
+	return block_is_full(s) && s->job == NULL ? submit(s) : 0;
 }
 
 int file_sink_finish(struct file_sink *s)
@@ -346,7 +346,7 @@ void file_sink_free(struct file_sink *s, void (*on_gone)(void *arg), void *arg)
 	s->on_gone = on_gone;
 	s->gone_arg = arg;
 	if (s->job == NULL)
-		let_go(s);
+		free_sink(s);
 }
 
 void file_sink_remove(struct thread_pool *pool, struct requestor *q, char *path,
@@ -360,5 +360,5 @@ void file_sink_remove(struct thread_pool *pool, struct requestor *q, char *path,
 				.on_gone = on_gone,
 				.gone_arg = arg,
 				.path = path};
-	let_go(s);
+	free_sink(s);
 }

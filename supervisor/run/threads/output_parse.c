@@ -138,7 +138,7 @@ static void check_reply(struct output_parsed *out)
 		let_tree_go(out); /* a faulty reply is not passed on */
 }
 
-static void work(struct thread_pool_job *j, void *arg)
+static void parse_output(struct thread_pool_job *j, void *arg)
 {
 	struct output_parse_job *job = arg;
 	struct output_parsed *out = &job->out;
@@ -177,7 +177,7 @@ static void on_read(void *arg, const struct thread_pool_result *end)
 	job->done(job->arg, &job->out);
 }
 
-static void drop(void *arg)
+static void drop_output(void *arg)
 {
 	struct output_parse_job *job = arg;
 
@@ -189,9 +189,9 @@ static void drop(void *arg)
 
 static const struct thread_pool_kind kind = {.name = "output",
 					     .cpu_ms = CPU_MS,
-					     .work = work,
+					     .work = parse_output,
 					     .done = on_read,
-					     .drop = drop};
+					     .drop = drop_output};
 
 struct output_parse_job *output_parse(struct thread_pool *o,
 				      struct requestor *q, char *text,
@@ -212,7 +212,7 @@ struct output_parse_job *output_parse(struct thread_pool *o,
 	job->job = thread_pool_submit(o, q, &kind, job);
 	if (job->job != NULL)
 		return job;
-	drop(job);
+	drop_output(job);
 	return NULL;
 }
 

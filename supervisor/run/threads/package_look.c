@@ -32,7 +32,7 @@ struct package_look {
  * Runs in bounded time: the number of files listed and of bytes read is
  * bounded.
  */
-static void work(struct thread_pool_job *j, void *arg)
+static void look_at_package(struct thread_pool_job *j, void *arg)
 {
 	struct package_look *p = arg;
 
@@ -51,7 +51,7 @@ static void on_seen(void *arg, const struct thread_pool_result *end)
 	p->done(p->arg, p->look.rc, p->look.errmsg);
 }
 
-static void drop(void *arg)
+static void drop_look(void *arg)
 {
 	struct package_look *p = arg;
 
@@ -62,11 +62,11 @@ static void drop(void *arg)
 
 static const struct thread_pool_kind kind = {.name = "package",
 					     .cpu_ms = CPU_MS,
-					     .work = work,
+					     .work = look_at_package,
 					     .done = on_seen,
-					     .drop = drop};
+					     .drop = drop_look};
 
-static void begin(evutil_socket_t fd, short what, void *arg)
+static void begin_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct package_look *p = arg;
 	int known = template_look_known(p->template);
@@ -75,7 +75,7 @@ static void begin(evutil_socket_t fd, short what, void *arg)
 	template_look_init(&p->look, p->template);
 	if (known != -EINPROGRESS) {
 		p->done(p->arg, known, "it was changed after it was loaded");
-		drop(p);
+		drop_look(p);
 		return;
 	}
 	p->job = thread_pool_submit(p->o, p->who, &kind, p);
@@ -95,9 +95,9 @@ struct package_look *package_look_ask(struct event_base *base,
 	p->template = template_ref(t);
 	p->done = done;
 	p->arg = arg;
-	p->begin = evtimer_new(base, begin, p);
+	p->begin = evtimer_new(base, begin_look, p);
 	if (template_look_known(t) == -EINPROGRESS)
-		begin(-1, 0, p);
+		begin_look(-1, 0, p);
 	else
 		event_active(p->begin, EV_TIMEOUT, 0);
 	return p;
@@ -110,5 +110,5 @@ void package_look_forget(struct package_look *p)
 	if (p->job != NULL)
 		thread_pool_cancel(p->job);
 	else
-		drop(p);
+		drop_look(p);
 }

@@ -46,7 +46,7 @@ bool rpc_async_takes_thread(const char *text, size_t len)
 	       (len > FEW_BYTES && json_cost_most(text, len) > LOOP_COST);
 }
 
-static struct memory_account *account(struct requestor *q)
+static struct memory_account *parse_account(struct requestor *q)
 {
 	return q != NULL ? &q->memory : NULL;
 }
@@ -82,7 +82,8 @@ static void let_excess_go(struct rpc_msg *m)
 }
 
 /* Count COST more bytes of M in the account A. False: there is no room. */
-static bool hold(struct memory_account *a, struct rpc_msg *m, size_t cost)
+static bool hold_memory(struct memory_account *a, struct rpc_msg *m,
+			size_t cost)
 {
 	if (!memory_take(a, cost))
 		return false;
@@ -90,17 +91,17 @@ static bool hold(struct memory_account *a, struct rpc_msg *m, size_t cost)
 	return true;
 }
 
-static void settle(struct memory_account *a, struct rpc_msg *m)
+static void settle_memory(struct memory_account *a, struct rpc_msg *m)
 {
 	let_excess_go(m);
 	if (m->kind == RPC_BROKEN) { /* answered at once, so never refused */
 		memory_add(a, m->cost);
 		m->held += m->cost;
-	} else if (!hold(a, m, m->cost)) {
+	} else if (!hold_memory(a, m, m->cost)) {
 		rpc_refuse(m, RPC_RATE_LIMITED, MEMORY_NO_ROOM);
 	}
 	for (size_t i = 0; m->parts != NULL && i < m->n_parts; i++)
-		settle(a, &m->parts[i]);
+		settle_memory(a, &m->parts[i]);
 }
 
 static size_t held_of(const struct rpc_msg *m)
@@ -117,14 +118,14 @@ static void let_message_go(struct requestor *q, struct rpc_msg *m)
 	size_t bytes = held_of(m);
 
 	rpc_fini(m);
-	memory_give(account(q), bytes); /* the memory is free only now */
+	memory_give(parse_account(q), bytes); /* the memory is free only now */
 }
 
 void rpc_async_parse_now(struct requestor *q, struct rpc_msg *m,
 			 const char *text, size_t len)
 {
 	rpc_parse(m, text, len);
-	settle(account(q), m);
+	settle_memory(parse_account(q), m);
 }
 
 struct json_object *rpc_async_refusal(const struct rpc_msg *m)
@@ -141,7 +142,8 @@ struct json_object *rpc_async_refusal(const struct rpc_msg *m)
  * Move SPAN of TEXT to the member KEY of the object there; false: there is no
  * such member.
  */
-static bool enter(struct json_span *span, const char *text, const char *key)
+static bool enter_member(struct json_span *span, const char *text,
+			 const char *key)
 {
 	struct json_span in = {0};
 
@@ -160,15 +162,15 @@ static bool find_inputs(const struct rpc_async *in, struct json_span *at)
 {
 	const char *tool = json_member_str(in->m.params, "name");
 
-	if (!enter(at, in->text, "params"))
+	if (!enter_member(at, in->text, "params"))
 		return false;
 	if (strcmp(in->m.method, "tasks/update") == 0)
-		return enter(at, in->text, "inputResponses");
+		return enter_member(at, in->text, "inputResponses");
 	if (tool == NULL || strcmp(in->m.method, "tools/call") != 0 ||
-	    !enter(at, in->text, "arguments"))
+	    !enter_member(at, in->text, "arguments"))
 		return false;
 	return strcmp(tool, "run_task_template") != 0 ||
-	       enter(at, in->text, "inputs");
+	       enter_member(at, in->text, "inputs");
 }
 
 /* Copy the text of the inputs, so that the text need not be made again. */
@@ -178,7 +180,7 @@ static void keep_inputs(struct rpc_async *in)
 
 	if (!find_inputs(in, &at))
 		return;
-	if (!memory_take_spare(account(in->who), at.len))
+	if (!memory_take_spare(parse_account(in->who), at.len))
 		return; /* the text is made of the tree when needed */
 	in->m.held += at.len;
 	in->m.inputs = xstrndup(in->text + at.off, at.len);
@@ -205,7 +207,7 @@ static void keep_text(struct requestor *q, struct rpc_msg *m, const char *text,
 	if (m->kind != RPC_RESPONSE || !rpc_async_is_large(m->bytes) ||
 	    len > RPC_ASYNC_TEXT_MAX)
 		return;
-	memory_add(account(q), len);
+	memory_add(parse_account(q), len);
 	m->held += len;
 	m->inputs = xstrndup(text, len);
 	m->inputs_len = len;
@@ -230,7 +232,7 @@ static void keep_texts(struct rpc_async *in)
  */
 static void parse_within(struct rpc_async *in)
 {
-	struct memory_account *a = account(in->who);
+	struct memory_account *a = parse_account(in->who);
 	size_t most = json_cost_most(in->text, in->len);
 
 	if (!memory_take(a, most)) {
@@ -240,14 +242,14 @@ static void parse_within(struct rpc_async *in)
 	}
 	rpc_parse(&in->m, in->text, in->len);
 	memory_give(a, most);
-	settle(a, &in->m);
+	settle_memory(a, &in->m);
 }
 
 /*
  * Parse a message. Parsing cannot be interrupted, but the length bounds the
  * time.
  */
-static void parse(struct thread_pool_job *j, void *arg)
+static void parse_on_thread(struct thread_pool_job *j, void *arg)
 {
 	struct rpc_async *in = arg;
 
@@ -262,7 +264,7 @@ static void parse(struct thread_pool_job *j, void *arg)
 		keep_texts(in);
 	free(in->text);
 	in->text = NULL;
-	memory_give(account(in->who), in->len);
+	memory_give(parse_account(in->who), in->len);
 	if (in->m.root == NULL)
 		trim(in->len); /* the tree is freed already */
 }
@@ -280,7 +282,7 @@ struct discarded {
 	struct rpc_msg m;
 };
 
-static void let_go(struct thread_pool_job *j, void *arg)
+static void free_on_thread(struct thread_pool_job *j, void *arg)
 {
 	struct discarded *d = arg;
 
@@ -305,23 +307,23 @@ static void on_parsed(void *arg, const struct thread_pool_result *end)
 	in->done(in->arg, &m);
 }
 
-static void drop(void *arg)
+static void drop_message(void *arg)
 {
 	struct rpc_async *in = arg;
 
 	/* the message of a job that was cancelled late */
 	rpc_async_free(in->o, in->who, &in->m);
 	if (in->text != NULL)
-		memory_give(account(in->who), in->len);
+		memory_give(parse_account(in->who), in->len);
 	free(in->text);
 	free(in);
 }
 
 static const struct thread_pool_kind parsing = {.name = "parse",
 						.cpu_ms = CPU_MS,
-						.work = parse,
+						.work = parse_on_thread,
 						.done = on_parsed,
-						.drop = drop};
+						.drop = drop_message};
 
 struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q,
 				  char *text, size_t len, rpc_async_done done,
@@ -335,11 +337,11 @@ struct rpc_async *rpc_async_parse(struct thread_pool *o, struct requestor *q,
 				 .len = len,
 				 .done = done,
 				 .arg = arg};
-	memory_add(account(q), len);
+	memory_add(parse_account(q), len);
 	in->job = thread_pool_submit(o, q, &parsing, in);
 	if (in->job != NULL)
 		return in;
-	drop(in);
+	drop_message(in);
 	return NULL;
 }
 
@@ -349,7 +351,7 @@ void rpc_async_cancel(struct rpc_async *in)
 		thread_pool_cancel(in->job);
 }
 
-static void gone(void *arg, const struct thread_pool_result *end)
+static void on_freed(void *arg, const struct thread_pool_result *end)
 {
 	(void)arg, (void)end;
 }
@@ -366,8 +368,8 @@ static const struct thread_pool_kind discarding = {.name = "discard",
 						   .cpu_ms = CPU_MS,
 						   .owed = true,
 						   .first = true,
-						   .work = let_go,
-						   .done = gone,
+						   .work = free_on_thread,
+						   .done = on_freed,
 						   .drop = drop_rest};
 
 void rpc_async_free(struct thread_pool *o, struct requestor *q,
@@ -397,12 +399,12 @@ struct tree {
 static void put_now(struct tree *t)
 {
 	json_object_put(t->root);
-	memory_give(account(t->who), t->held);
+	memory_give(parse_account(t->who), t->held);
 	t->root = NULL;
 	t->held = 0;
 }
 
-static void put_tree(struct thread_pool_job *j, void *arg)
+static void put_tree_on_thread(struct thread_pool_job *j, void *arg)
 {
 	(void)j;
 	put_now(arg);
@@ -418,8 +420,8 @@ static const struct thread_pool_kind putting = {.name = "put",
 						.cpu_ms = CPU_MS,
 						.owed = true,
 						.first = true,
-						.work = put_tree,
-						.done = gone,
+						.work = put_tree_on_thread,
+						.done = on_freed,
 						.drop = drop_tree};
 
 static void put_held(struct thread_pool *o, struct requestor *q,

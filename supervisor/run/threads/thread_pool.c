@@ -110,7 +110,7 @@ bool thread_pool_may_continue(struct thread_pool_job *j)
 	return false;
 }
 
-static void work(struct thread_pool_job *j)
+static void work_job(struct thread_pool_job *j)
 {
 	int64_t began_us = thread_us();
 
@@ -136,7 +136,7 @@ static void queue_up(struct thread_pool *o, struct lane *lane)
  * Take the next job; the lane leaves the ring until the job is done. LOCK is
  * held.
  */
-static struct thread_pool_job *take(struct thread_pool *o)
+static struct thread_pool_job *take_job(struct thread_pool *o)
 {
 	struct lane *lane = TAILQ_FIRST(&o->ring);
 	struct thread_pool_job *j;
@@ -151,7 +151,7 @@ static struct thread_pool_job *take(struct thread_pool *o)
 	return j;
 }
 
-static void finish(struct thread_pool *o, struct thread_pool_job *j)
+static void finish_job(struct thread_pool *o, struct thread_pool_job *j)
 {
 	j->state = JOB_OVER;
 	j->lane->busy = false;
@@ -170,15 +170,15 @@ static void *thread_main(void *arg)
 	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&o->lock);
 	while (!o->stopping) {
-		t->job = take(o);
+		t->job = take_job(o);
 		if (t->job == NULL) {
 			pthread_cond_wait(&o->wake, &o->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&o->lock);
-		work(t->job);
+		work_job(t->job);
 		pthread_mutex_lock(&o->lock);
-		finish(o, t->job);
+		finish_job(o, t->job);
 		t->job = NULL;
 	}
 	pthread_mutex_unlock(&o->lock);
@@ -191,8 +191,8 @@ static void *thread_main(void *arg)
  * Return the key of a lane. The server's own jobs delay no requestor, nor
  * server jobs of other kinds.
  */
-static const void *key_of(const struct requestor *who,
-			  const struct thread_pool_kind *kind)
+static const void *lane_key(const struct requestor *who,
+			    const struct thread_pool_kind *kind)
 {
 	return who != NULL ? (const void *)who : kind;
 }
@@ -200,7 +200,7 @@ static const void *key_of(const struct requestor *who,
 static struct lane *lane_of(struct thread_pool *o, struct requestor *who,
 			    const struct thread_pool_kind *kind)
 {
-	const void *key = key_of(who, kind);
+	const void *key = lane_key(who, kind);
 	struct lane *lane;
 
 	HASH_FIND_PTR(o->lanes, &key, lane);
@@ -215,15 +215,15 @@ static struct lane *lane_of(struct thread_pool *o, struct requestor *who,
 }
 
 /* Would one more job of KIND be too many in LANE? */
-static bool is_full(const struct lane *lane,
-		    const struct thread_pool_kind *kind)
+static bool pool_is_full(const struct lane *lane,
+			 const struct thread_pool_kind *kind)
 {
 	return kind->owed ? lane->n_owed >= THREAD_POOL_OWED_MAX
 			  : lane->n - lane->n_owed >= THREAD_POOL_JOBS_MAX;
 }
 
 /* Drop J, which is in no list, for good. */
-static void drop(struct thread_pool *o, struct thread_pool_job *j)
+static void drop_job(struct thread_pool *o, struct thread_pool_job *j)
 {
 	struct lane *lane = j->lane;
 	bool owed = j->kind->owed;
@@ -250,7 +250,7 @@ static struct thread_pool_job *take_finished(struct thread_pool *o)
 	return j;
 }
 
-static void tell(struct thread_pool *o, struct thread_pool_job *j)
+static void tell_job(struct thread_pool *o, struct thread_pool_job *j)
 {
 	o->count.cpu_us += j->end.cpu_us;
 	if (j->lane->who != NULL)
@@ -260,7 +260,7 @@ static void tell(struct thread_pool *o, struct thread_pool_job *j)
 		o->count.overdue += j->end.overdue;
 		j->kind->done(j->arg, &j->end);
 	}
-	drop(o, j);
+	drop_job(o, j);
 }
 
 /* Tell a few finished jobs at a time: each done() may have much to do. */
@@ -274,7 +274,7 @@ static void on_finished(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	eventfd_read(fd, &n);
 	while (told++ < TOLD_AT_ONCE && (j = take_finished(o)) != NULL)
-		tell(o, j);
+		tell_job(o, j);
 	pthread_mutex_lock(&o->lock);
 	if (!TAILQ_EMPTY(&o->finished))
 		eventfd_write(o->event_fd, 1);
@@ -354,8 +354,8 @@ bool thread_pool_has_room(struct thread_pool *o, struct requestor *q)
 }
 
 /* Put J into LANE. LOCK is held. */
-static void put(struct thread_pool *o, struct lane *lane,
-		struct thread_pool_job *j)
+static void put_job(struct thread_pool *o, struct lane *lane,
+		    struct thread_pool_job *j)
 {
 	bool idle = TAILQ_EMPTY(&lane->jobs); /* else the lane is in the ring */
 
@@ -380,7 +380,7 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 	if (o->stopping || !has_threads(o))
 		return NULL;
 	lane = lane_of(o, q, kind);
-	if (is_full(lane, kind)) {
+	if (pool_is_full(lane, kind)) {
 		o->count.full++;
 		return NULL;
 	}
@@ -391,13 +391,13 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 	j->lane = lane;
 	o->count.jobs++;
 	pthread_mutex_lock(&o->lock);
-	put(o, lane, j);
+	put_job(o, lane, j);
 	pthread_mutex_unlock(&o->lock);
 	return j;
 }
 
 /* Take J, which waits, out of its lane. LOCK is held. */
-static void leave(struct thread_pool *o, struct thread_pool_job *j)
+static void leave_lane(struct thread_pool *o, struct thread_pool_job *j)
 {
 	TAILQ_REMOVE(&j->lane->jobs, j, link);
 	if (!j->lane->busy && TAILQ_EMPTY(&j->lane->jobs))
@@ -412,12 +412,12 @@ void thread_pool_cancel(struct thread_pool_job *j)
 	pthread_mutex_lock(&o->lock);
 	waited = j->state == JOB_WAITS;
 	if (waited)
-		leave(o, j);
+		leave_lane(o, j);
 	else
 		atomic_store(&j->cancelled, true);
 	pthread_mutex_unlock(&o->lock);
 	if (waited)
-		drop(o, j);
+		drop_job(o, j);
 }
 
 void thread_pool_stats(const struct thread_pool *o, struct thread_pool_stats *n)
@@ -465,7 +465,7 @@ void thread_pool_free(struct thread_pool *o)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
 		thread_pool_cancel(TAILQ_FIRST(&lane->jobs));
 	while ((j = take_finished(o)) != NULL)
-		drop(o, j);
+		drop_job(o, j);
 	assert(o->lanes == NULL);
 	if (o->on_finished != NULL)
 		event_free(o->on_finished);

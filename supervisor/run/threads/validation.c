@@ -40,25 +40,25 @@ bool validation_try(struct validation *c, struct requestor *q,
 
 /* ---- on a thread ---- */
 
-static bool goes_on(void *arg)
+static bool check_goes_on(void *arg)
 {
 	return thread_pool_may_continue(arg);
 }
 
-static void work(struct thread_pool_job *j, void *arg)
+static void check_value(struct thread_pool_job *j, void *arg)
 {
 	struct validation_job *job = arg;
 	struct validation *c = &job->c;
 
 	c->budget.allowed = SCHEMA_STEPS_MAX;
-	c->budget.goes_on = goes_on;
+	c->budget.goes_on = check_goes_on;
 	c->budget.arg = j;
 	c->rc = schema_check(job->schema, job->v, &c->budget, &c->err);
 }
 
 /* ---- on the loop ---- */
 
-static void told(void *arg, const struct thread_pool_result *end)
+static void on_validated(void *arg, const struct thread_pool_result *end)
 {
 	struct validation_job *job = arg;
 	struct json_object *tree = job->tree;
@@ -68,7 +68,7 @@ static void told(void *arg, const struct thread_pool_result *end)
 	job->done(job->arg, &job->c, tree);
 }
 
-static void drop(void *arg)
+static void drop_check(void *arg)
 {
 	struct validation_job *job = arg;
 
@@ -79,9 +79,9 @@ static void drop(void *arg)
 
 static const struct thread_pool_kind kind = {.name = "conform",
 					     .cpu_ms = VALIDATION_CPU_MS,
-					     .work = work,
-					     .done = told,
-					     .drop = drop};
+					     .work = check_value,
+					     .done = on_validated,
+					     .drop = drop_check};
 
 struct validation_job *
 validation_submit(struct thread_pool *o, struct requestor *q,
@@ -104,7 +104,7 @@ validation_submit(struct thread_pool *o, struct requestor *q,
 	if (job->job != NULL)
 		return job;
 	job->tree = NULL;
-	drop(job);
+	drop_check(job);
 	return NULL;
 }
 

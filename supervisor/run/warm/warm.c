@@ -47,7 +47,7 @@ static void fill_in(struct warm *m, int64_t ms)
 }
 
 /* Take B from its list and stop reading B, for a new owner or the end. */
-static void leave(struct born *b)
+static void leave_waiting(struct born *b)
 {
 	struct kept *k = b->kept;
 	struct warm *m = b->owner;
@@ -65,7 +65,7 @@ void warm_dismiss(struct born *b)
 {
 	struct warm *m = b->owner;
 
-	leave(b);
+	leave_waiting(b);
 	TAILQ_INSERT_TAIL(&m->ending, b, link);
 	born_signal(b, SIGKILL);
 }
@@ -76,7 +76,7 @@ static void dismiss_all(struct kept *k)
 		warm_dismiss(TAILQ_FIRST(&k->waiting));
 }
 
-static void kept_free(struct kept *k)
+static void free_kept(struct kept *k)
 {
 	dismiss_all(k);
 	package_look_forget(k->look);
@@ -85,7 +85,7 @@ static void kept_free(struct kept *k)
 	free(k);
 }
 
-static void give_up(struct kept *k, const char *why)
+static void give_up_kept(struct kept *k, const char *why)
 {
 	k->want = 0;
 	dismiss_all(k);
@@ -107,7 +107,7 @@ static void lost(struct kept *k, const char *why)
 				     : runtimes[k->job.kind]->title,
 		 (unsigned long long)k->replaced, why);
 	if (k->template != NULL && k->failures >= FAILURES_MAX && k->want > 0)
-		give_up(k, why);
+		give_up_kept(k, why);
 	fill_in(k->warm, k->pause_ms);
 }
 
@@ -127,7 +127,7 @@ static void on_born(struct born *b, int err)
 	struct kept *k = b->kept;
 
 	if (err != 0) {
-		leave(b);
+		leave_waiting(b);
 		born_free(b);
 		if (k != NULL)
 			lost(k, strerror(err));
@@ -145,7 +145,7 @@ static void on_exit_of(struct born *b, int status, const struct rusage *use)
 	struct kept *k = b->kept;
 	(void)use;
 	warm_program_end(b);
-	leave(b);
+	leave_waiting(b);
 	if (k != NULL)
 		lost(k, warm_why(status));
 	born_free(b);
@@ -155,7 +155,7 @@ static const struct born_ops ops = {on_born, on_exit_of};
 
 /* ---- keeping as many as wanted ---- */
 
-static bool may_start(struct kept *k, uint64_t *bytes)
+static bool may_start_ahead(struct kept *k, uint64_t *bytes)
 {
 	if (k->template == NULL)
 		return true;
@@ -171,7 +171,7 @@ static bool add_one(struct kept *k)
 	int rc;
 
 	if (born_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT ||
-	    !may_start(k, &bytes))
+	    !may_start_ahead(k, &bytes))
 		return false;
 	b = born_ask(ctx->spawner, &k->job, &ops, k->warm, &rc);
 	if (b == NULL)
@@ -207,7 +207,7 @@ static void replace_stuck(struct kept *k, int64_t now)
 }
 
 /* Start workers until K has enough. False: no more can be had now. */
-static bool add_all(struct kept *k)
+static bool start_wanted(struct kept *k)
 {
 	while (k->n < k->want)
 		if (!add_one(k))
@@ -226,12 +226,12 @@ static void on_seen(void *arg, int rc, const char *errmsg)
 	if (m->ctx->quiet || m->ctx->draining)
 		return;
 	if (rc == -ESTALE)
-		give_up(k, "its package was changed after it was loaded");
-	else if (rc < 0 || !add_all(k))
+		give_up_kept(k, "its package was changed after it was loaded");
+	else if (rc < 0 || !start_wanted(k))
 		fill_in(m, RETRY_MEMORY_MS);
 }
 
-static void look(struct kept *k)
+static void look_at_kept(struct kept *k)
 {
 	struct context *ctx = k->warm->ctx;
 
@@ -241,21 +241,21 @@ static void look(struct kept *k)
 }
 
 /* Start workers for K. Returns how long (ms) until K needs another look. */
-static int64_t fill(struct kept *k, int64_t now)
+static int64_t fill_kept(struct kept *k, int64_t now)
 {
 	int64_t idle_ms =
 	    k->used_ms + k->warm->ctx->config->prestart_idle_ms - now;
 
 	if (idle_ms <= 0) {
-		kept_free(k);
+		free_kept(k);
 		return LOOK_MS;
 	}
 	replace_stuck(k, now);
 	if (k->not_before_ms > now)
 		return k->not_before_ms - now;
 	if (k->template != NULL)
-		look(k);
-	else if (!add_all(k))
+		look_at_kept(k);
+	else if (!start_wanted(k))
 		return RETRY_FIRST_MS;
 	return idle_ms;
 }
@@ -273,7 +273,7 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 		int64_t ms;
 
 		next = TAILQ_NEXT(k, link);
-		ms = fill(k, now);
+		ms = fill_kept(k, now);
 		least = ms < least ? ms : least;
 	}
 	if (!TAILQ_EMPTY(&m->kept))
@@ -282,8 +282,8 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 
 /* ---- a run takes a worker ---- */
 
-static bool is_same(const struct kept *k, const struct template *t,
-		    const struct spawner_job *job)
+static bool is_same_kept(const struct kept *k, const struct template *t,
+			 const struct spawner_job *job)
 {
 	const struct spawner_job *own = &k->job;
 
@@ -293,13 +293,13 @@ static bool is_same(const struct kept *k, const struct template *t,
 		memcmp(&own->limits, &job->limits, sizeof(own->limits)) == 0);
 }
 
-static struct kept *find(const struct warm *m, const struct template *t,
-			 const struct spawner_job *job)
+static struct kept *find_kept(const struct warm *m, const struct template *t,
+			      const struct spawner_job *job)
 {
 	struct kept *k;
 
 	TAILQ_FOREACH(k, &m->kept, link)
-		if (is_same(k, t, job))
+		if (is_same_kept(k, t, job))
 			break;
 	return k;
 }
@@ -315,7 +315,8 @@ static struct kept *find_id(const struct warm *m, uint32_t id)
 }
 
 /* Make room for one more kept of KIND, for USER. */
-static void make_room(struct warm *m, enum runtime_kind kind, const void *user)
+static void drop_least_used(struct warm *m, enum runtime_kind kind,
+			    const void *user)
 {
 	unsigned n = 0;
 	const struct kept *k;
@@ -323,7 +324,7 @@ static void make_room(struct warm *m, enum runtime_kind kind, const void *user)
 	TAILQ_FOREACH(k, &m->kept, link)
 		n += k->job.kind == kind;
 	if (n >= runtimes[kind]->kept_max)
-		kept_free(warm_share_last(m, kind, user));
+		free_kept(warm_share_last(m, kind, user));
 }
 
 static struct kept *kept_new(struct warm *m, struct template *t,
@@ -331,7 +332,7 @@ static struct kept *kept_new(struct warm *m, struct template *t,
 {
 	struct kept *k = xcalloc(1, sizeof(*k));
 
-	make_room(m, job->kind, user);
+	drop_least_used(m, job->kind, user);
 	k->warm = m;
 	k->id = ++m->last_id;
 	k->template = t != NULL ? template_ref(t) : NULL;
@@ -374,7 +375,7 @@ static struct born *take_from(struct kept *k, const struct born_ops *to,
 		k->misses++;
 		return NULL;
 	}
-	leave(b);
+	leave_waiting(b);
 	k->hits++;
 	b->ops = to;
 	b->owner = owner;
@@ -393,7 +394,7 @@ struct born *warm_take(struct warm *m, const void *user, struct template *t,
 	if (m == NULL || m->stopped || m->ctx->passing ||
 	    (t != NULL && (t->prestart == 0 || job->n_files > 0)))
 		return NULL;
-	k = find(m, t, job);
+	k = find_kept(m, t, job);
 	if (k == NULL)
 		k = kept_new(m, t, job, user);
 	k->user = user;
@@ -496,7 +497,7 @@ void warm_reloaded(struct warm *m, const struct catalogue *all)
 		next = TAILQ_NEXT(k, link);
 		dismiss_all(k);
 		if (k->template != NULL && !move_on(k, all))
-			kept_free(k);
+			free_kept(k);
 	}
 	fill_in(m, 0);
 }
@@ -522,7 +523,7 @@ void warm_stop(struct warm *m)
 	evtimer_del(m->fill);
 	for (k = TAILQ_FIRST(&m->kept); k != NULL; k = next) {
 		next = TAILQ_NEXT(k, link);
-		kept_free(k);
+		free_kept(k);
 	}
 }
 

@@ -97,7 +97,7 @@ static int send_args(struct born *b, const struct template *t)
 	return rc;
 }
 
-static int hold(struct born *b)
+static int hold_ready(struct born *b)
 {
 	const struct cgroup_limits limits = {
 	    .memory_bytes = b->bytes + SHIM_BYTES,
@@ -111,7 +111,7 @@ static int hold(struct born *b)
 void warm_program_begin(struct born *b)
 {
 	const struct kept *k = b->kept;
-	int rc = born_is_alive(b) ? hold(b) : -ESRCH;
+	int rc = born_is_alive(b) ? hold_ready(b) : -ESRCH;
 
 	if (rc == 0)
 		rc = send_args(b, k->template);

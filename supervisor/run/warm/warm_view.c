@@ -18,7 +18,7 @@ static uint64_t bytes_of(const struct kept *k)
 	return bytes;
 }
 
-static struct json_object *view_of(const struct kept *k)
+static struct json_object *kept_view(const struct kept *k)
 {
 	const struct template *t = k->template;
 	struct json_object *o = json_pack(
@@ -41,7 +41,7 @@ struct json_object *warm_view(const struct warm *m)
 	if (m == NULL)
 		return list;
 	TAILQ_FOREACH(k, &m->kept, link)
-		json_object_array_add(list, view_of(k));
+		json_object_array_add(list, kept_view(k));
 	return list;
 }
 

@@ -109,7 +109,7 @@ static struct json_object *none(void)
 	return json_pack("lua:o", json_pack("version:s", LUA));
 }
 
-static bool is_word(const char *word, const char *more)
+static bool is_version_word(const char *word, const char *more)
 {
 	size_t n = strlen(word);
 
@@ -123,30 +123,30 @@ static bool is_word(const char *word, const char *more)
  * Add a line to VIEW: "python 3.11.2", then "module numpy" or "more 7"; or
  * "node 20.1.0".
  */
-static void take_line(struct json_object *view, const char *key,
-		      const char *value)
+static void take_version_line(struct json_object *view, const char *key,
+			      const char *value)
 {
 	struct json_object *python = json_member(view, "python");
 	struct json_object *modules = json_member(python, "modules");
 
-	if (strcmp(key, "module") == 0 && is_word(value, "_") &&
+	if (strcmp(key, "module") == 0 && is_version_word(value, "_") &&
 	    modules != NULL && json_length(modules) < MODULES_MAX)
 		json_object_array_add(modules, json_text_new(value));
 	else if (strcmp(key, "more") == 0 && python != NULL &&
 		 strtol(value, NULL, 10) > 0)
 		json_add(python, "moreModules:i",
 			 (int64_t)strtol(value, NULL, 10));
-	else if (strcmp(key, "python") == 0 && is_word(value, "._+-"))
+	else if (strcmp(key, "python") == 0 && is_version_word(value, "._+-"))
 		json_add(view, "python:o",
 			 json_pack("version:s modules:o", value,
 				   json_object_new_array()));
 	else if ((strcmp(key, "node") == 0 || strcmp(key, "bash") == 0) &&
-		 is_word(value, "._+-"))
+		 is_version_word(value, "._+-"))
 		json_object_object_add(view, key,
 				       json_pack("version:s", value));
 }
 
-static struct json_object *view_of(struct str said)
+static struct json_object *interpreters_view(struct str said)
 {
 	struct json_object *view = json_object_new_object();
 	char *text = xcalloc(1, said.n + 1), *at = text, *line;
@@ -158,7 +158,7 @@ static struct json_object *view_of(struct str said)
 		if (value == NULL)
 			continue;
 		*value++ = '\0';
-		take_line(view, line, value);
+		take_version_line(view, line, value);
 	}
 	free(text);
 	json_add(view, "lua:o", json_pack("version:s", LUA));
@@ -250,7 +250,7 @@ static void tell_all(struct interpreters *i)
 }
 
 /* End the look, whose worker is gone. Keep its result, if there is one. */
-static void end(struct look *l)
+static void end_probe(struct look *l)
 {
 	struct interpreters *i = l->of;
 
@@ -303,7 +303,7 @@ static void send_run(struct look *l)
  * made no run of a program can begin, which every later run is told, until a
  * cgroup can be made.
  */
-static bool hold(struct look *l)
+static bool hold_probe(struct look *l)
 {
 	static const struct cgroup_limits limits = {.memory_bytes = LOOK_BYTES,
 						    .processes = 32};
@@ -327,8 +327,8 @@ static void on_born(struct spawner_child *child, int err)
 	if (err != 0) {
 		fail(l, false, "no worker for a program could be started: %s",
 		     strerror(err));
-		end(l);
-	} else if (l->killed || !hold(l))
+		end_probe(l);
+	} else if (l->killed || !hold_probe(l))
 		kill_look(l);
 	else
 		send_run(l);
@@ -353,7 +353,7 @@ static bool take_frame(struct look *l)
 	/* the result is small, so it comes in one message */
 	if (m.type == MSG_RESULT && !l->told &&
 	    m.result.head.n == m.result.total)
-		l->view = view_of(m.result.head);
+		l->view = interpreters_view(m.result.head);
 	if (m.type == MSG_FAIL && !l->told)
 		snprintf(l->said, sizeof(l->said), "%.*s",
 			 (int)m.fail.message.n, m.fail.message.p);
@@ -380,7 +380,7 @@ static void on_exit_of(struct spawner_child *child, int status,
 		;
 	if (l->held)
 		cgroup_run_end(child->slot, &ignored);
-	end(l);
+	end_probe(l);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
@@ -400,7 +400,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 }
 
 /* Spawn the worker in the cage of any program, whose package is not used. */
-static int spawn(struct look *l, int end_of_worker)
+static int spawn_probe(struct look *l, int end_of_worker)
 {
 	const struct context *ctx = l->of->ctx;
 	int rc = -ESTALE;
@@ -423,7 +423,7 @@ static int spawn(struct look *l, int end_of_worker)
 	return rc;
 }
 
-static int start(struct interpreters *i)
+static int start_probe(struct interpreters *i)
 {
 	struct look *l = xcalloc(1, sizeof(*l));
 	int ends[2], rc = chan_pair(ends);
@@ -432,7 +432,7 @@ static int start(struct interpreters *i)
 	l->child.on_born = on_born;
 	l->child.on_exit = on_exit_of;
 	if (rc == 0) {
-		rc = spawn(l, ends[1]);
+		rc = spawn_probe(l, ends[1]);
 		close(ends[1]);
 		if (rc < 0)
 			close(ends[0]);
@@ -457,9 +457,9 @@ static int start(struct interpreters *i)
  * Start a look. A zygote being started, or a slot, will be there soon: try
  * again.
  */
-static void look(struct interpreters *i)
+static void probe_interpreters(struct interpreters *i)
 {
-	int rc = i->ctx->quiet ? -EPERM : start(i);
+	int rc = i->ctx->quiet ? -EPERM : start_probe(i);
 
 	if (rc == -EAGAIN && i->ctx->isolation->no_programs[0] == '\0' &&
 	    clock_mono_ms() < i->until_ms)
@@ -471,13 +471,13 @@ static void look(struct interpreters *i)
 static void on_again(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	look(arg);
+	probe_interpreters(arg);
 }
 
 static void look_for(struct interpreters *i)
 {
 	i->until_ms = clock_mono_ms() + PATIENCE_MS;
-	look(i);
+	probe_interpreters(i);
 }
 
 static bool is_looking(const struct interpreters *i)

@@ -411,7 +411,7 @@ static bool are_artifacts(const struct config *c, const char *arg)
  * May a zygote have the argument ARG? A package that is gone becomes "unshown",
  * which the zygote leaves out.
  */
-static bool may_have(const struct config *c, char *arg)
+static bool may_show_file(const struct config *c, char *arg)
 {
 	static const char package[] = "package=", unshown[] = "unshown=";
 	static const char read[] = "read=", copies[] = "copies=";
@@ -452,7 +452,7 @@ bool programs_may_start(const struct config *c, char *const argv[])
 	    (!runtimes[kind]->sees_host && argv[2] != NULL))
 		return false;
 	for (size_t i = 2; argv[i] != NULL; i++)
-		if (!may_have(c, argv[i]))
+		if (!may_show_file(c, argv[i]))
 			return false;
 	return true;
 }

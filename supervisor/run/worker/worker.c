@@ -188,7 +188,7 @@ bool worker_stop(struct run *r)
 }
 
 /* Continue W, and tell W how long the clock rested. */
-static void resume(const struct worker *w, int64_t rested_ms)
+static void resume_reading(const struct worker *w, int64_t rested_ms)
 {
 	const union sigval ms = {.sival_int = (int)rested_ms};
 
@@ -204,7 +204,7 @@ void worker_continue(struct run *r, int64_t rested_ms)
 
 	if (w == NULL)
 		return;
-	resume(w, rested_ms);
+	resume_reading(w, rested_ms);
 	if (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT)
 		after_ms(w->deadline, left > 0 ? left : 0);
 }
@@ -300,7 +300,7 @@ static void exclude_start(const struct born *b, struct rusage *use)
  * exit, so that the row is written meanwhile. A program may still have met a
  * limit.
  */
-static void leave(struct worker *w)
+static void leave_run_of(struct worker *w)
 {
 	struct exit_facts e = {
 	    .use = w->said, .group = CGROUP_USE_UNKNOWN, .have_result = true};
@@ -336,7 +336,7 @@ static void on_turn(void *arg)
 	}
 	event_del(w->readable);
 	if (!ended) {
-		leave(w); /* else the outcome waits for the exit */
+		leave_run_of(w); /* else the outcome waits for the exit */
 		warm_result(w->env->ctx->warm);
 		return;
 	}
@@ -370,7 +370,7 @@ void worker_read_on(struct worker *w)
 /* ---- start and end ---- */
 
 /* Put W's shim, which waits for RUN, into a cgroup, then send RUN. */
-static void hold(struct worker *w)
+static void hold_reading(struct worker *w)
 {
 	struct run *r = w->run;
 	int rc = born_is_alive(w->born) ? programs_hold(r, w->born) : -ENOTSUP;
@@ -408,7 +408,7 @@ static void on_born(struct born *born, int err)
 	if (err == 0) {
 		log_pid(w);
 		if (w->waits)
-			hold(w);
+			hold_reading(w);
 		if (w->killed || r->state == RUN_CANCELLING)
 			worker_kill(w, w->killed ? SIGKILL : SIGTERM);
 		return;
@@ -424,7 +424,8 @@ static void on_born(struct born *born, int err)
 	env->on_not_started(env->arg, r, -err);
 }
 
-static int start(const struct worker_env *env, struct run *r, bool fresh);
+static int start_worker(const struct worker_env *env, struct run *r,
+			bool fresh);
 
 /*
  * Did W die while waiting, before the run began? Then the run may start anew. A
@@ -448,7 +449,7 @@ static void start_another(struct worker *w, int status)
 
 	warm_was_unfit(env->ctx->warm, w->born, warm_why(status));
 	worker_free(w);
-	rc = start(env, r, true);
+	rc = start_worker(env, r, true);
 	if (rc < 0)
 		env->on_not_started(env->arg, r, rc);
 }
@@ -503,9 +504,9 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 }
 
 /* Get a worker that waited for a run like R, or ask for one. NULL and *RC. */
-static struct born *get(const struct worker_env *env, struct run *r,
-			struct spawner_job *job, struct worker *w, bool fresh,
-			int *rc)
+static struct born *get_born(const struct worker_env *env, struct run *r,
+			     struct spawner_job *job, struct worker *w,
+			     bool fresh, int *rc)
 {
 	static const struct born_ops ops = {on_born, on_reaped};
 	struct context *ctx = env->ctx;
@@ -528,13 +529,13 @@ static struct born *get(const struct worker_env *env, struct run *r,
 }
 
 /* Start a worker for R; FRESH: not one that waited. */
-static int start(const struct worker_env *env, struct run *r, bool fresh)
+static int start_worker(const struct worker_env *env, struct run *r, bool fresh)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
 	struct spawner_job job = programs_job(r);
 	int rc;
 
-	w->born = get(env, r, &job, w, fresh, &rc);
+	w->born = get_born(env, r, &job, w, fresh, &rc);
 	if (w->born == NULL) {
 		worker_files_free(w->files);
 		free(w);
@@ -558,7 +559,7 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 	if (born_is_alive(w->born)) /* true of a worker that waited */
 		log_pid(w);
 	if (w->waits && born_is_alive(w->born))
-		hold(w);
+		hold_reading(w);
 	else if (!w->waits)
 		worker_send_body(w);
 	return 0;
@@ -566,5 +567,5 @@ static int start(const struct worker_env *env, struct run *r, bool fresh)
 
 int worker_start(const struct worker_env *env, struct run *r)
 {
-	return start(env, r, false);
+	return start_worker(env, r, false);
 }

@@ -41,7 +41,7 @@ void worker_artifact_drop(struct worker *w)
 }
 
 /* Set W's error: the server cannot keep the artifact, for the reason SAYS. */
-static void unavailable(struct worker *w, const char *says)
+static void refuse_unavailable_store(struct worker *w, const char *says)
 {
 	tool_error_set(&w->tool_error, "STORE_UNAVAILABLE", NULL,
 		       "this server could not keep the artifact: %s", says);
@@ -54,7 +54,7 @@ static bool disk_has_room(struct worker *w, int64_t size)
 	    disk_space_message(disk_space(w->env->ctx->config, size));
 
 	if (says != NULL)
-		unavailable(w, says);
+		refuse_unavailable_store(w, says);
 	return says == NULL;
 }
 
@@ -70,11 +70,11 @@ static void not_written(struct worker *w, int err)
 		  w->run->id, w->run->requestor->name,
 		  config_files_dir(w->env->ctx->config), strerror(err),
 		  store_remedy(-err));
-	unavailable(w, store_says(-err));
+	refuse_unavailable_store(w, store_says(-err));
 }
 
 /* Tell W, all of whose bytes have come, why the artifact is not kept. */
-static void refuse(struct worker *w)
+static void refuse_artifact_bytes(struct worker *w)
 {
 	struct run_artifact a = w->artifact;
 	struct tool_error errmsg = w->tool_error;
@@ -95,15 +95,15 @@ static bool has_come(const struct worker *w)
  * Drop the artifact, which cannot be written, by RC or SAYS, and the bytes to
  * come.
  */
-static void fail(struct worker *w, int rc, const char *says)
+static void fail_artifact(struct worker *w, int rc, const char *says)
 {
 	if (says != NULL)
-		unavailable(w, says);
+		refuse_unavailable_store(w, says);
 	else
 		not_written(w, -rc);
 	worker_artifact_drop(w);
 	if (has_come(w))
-		refuse(w);
+		refuse_artifact_bytes(w);
 	if (w->full)
 		worker_read_on(w);
 }
@@ -120,7 +120,7 @@ static void on_written(void *arg, const struct file_sink_end *end)
 	char *sha256;
 
 	if (end->rc != 0) {
-		fail(w, end->rc, end->says);
+		fail_artifact(w, end->rc, end->says);
 		return;
 	}
 	sha256 = xstrdup(end->sha256); /* the sink, freed next, owns it */
@@ -158,7 +158,7 @@ int worker_artifact_bytes(struct worker *w, struct str s)
 		w->phase = PHASE_ANSWER;
 	if (w->blob == NULL) {
 		if (has_come(w))
-			refuse(w);
+			refuse_artifact_bytes(w);
 		return 0;
 	}
 	if (s.n > 0)
@@ -166,15 +166,15 @@ int worker_artifact_bytes(struct worker *w, struct str s)
 	if (rc == 0 && has_come(w))
 		rc = file_sink_finish(w->blob);
 	if (rc != 0)
-		fail(w, rc, NULL);
+		fail_artifact(w, rc, NULL);
 	else if (!has_come(w))
 		w->full = !file_sink_wants(w->blob);
 	return 0;
 }
 
 /* Set W's error: over the limit B. WHAT says what was wanted. */
-static void over(struct worker *w, enum limit b, int64_t used, int64_t allowed,
-		 const char *what)
+static void refuse_over_limit(struct worker *w, enum limit b, int64_t used,
+			      int64_t allowed, const char *what)
 {
 	char *who = limits_who_can_raise(w->run, b);
 
@@ -191,22 +191,24 @@ static void over_bytes(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
 
-	over(w, LIMIT_ARTIFACT_BYTES,
-	     r->artifact_bytes +
-		 (int64_t)(size < INT64_MAX / 2 ? size : INT64_MAX / 2),
-	     r->limits.artifact_bytes,
-	     "the run's artifacts would hold more than they may");
+	refuse_over_limit(w, LIMIT_ARTIFACT_BYTES,
+			  r->artifact_bytes + (int64_t)(size < INT64_MAX / 2
+							    ? size
+							    : INT64_MAX / 2),
+			  r->limits.artifact_bytes,
+			  "the run's artifacts would hold more than they may");
 }
 
 /* May W have an artifact of SIZE more? If not, W's error has the reason. */
-static bool may_have(struct worker *w, uint64_t size)
+static bool may_keep_artifact(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
 
 	if ((int64_t)r->n_artifacts >= r->limits.artifacts) {
-		over(w, LIMIT_ARTIFACTS, (int64_t)r->n_artifacts + 1,
-		     r->limits.artifacts,
-		     "the run would have more artifacts than it may");
+		refuse_over_limit(
+		    w, LIMIT_ARTIFACTS, (int64_t)r->n_artifacts + 1,
+		    r->limits.artifacts,
+		    "the run would have more artifacts than it may");
 		return false;
 	}
 	if (size > (uint64_t)(r->limits.artifact_bytes - r->artifact_bytes)) {
@@ -228,7 +230,7 @@ int worker_artifact(struct worker *w, const struct msg *m)
 					  .size = (int64_t)m->artifact.total};
 
 	tool_error_fini(&w->tool_error);
-	if (may_have(w, m->artifact.total)) {
+	if (may_keep_artifact(w, m->artifact.total)) {
 		w->blob = file_sink_new(&ask, &sink_ops, w);
 		w->promised = (int64_t)m->artifact.total;
 		requestor_keep(r->requestor, w->promised);

@@ -60,7 +60,7 @@ void worker_files_free(struct worker_files *f)
 
 /* ---- artifacts ---- */
 
-static int gone(struct run *r, const struct run_file *f)
+static int refuse_gone(struct run *r, const struct run_file *f)
 {
 	bool expired = f->expires_ms > 0 && f->expires_ms <= clock_wall_ms();
 
@@ -75,7 +75,7 @@ static int gone(struct run *r, const struct run_file *f)
 static int not_opened(struct run *r, const struct run_file *f, int err)
 {
 	if (err == ENOENT || err == ESTALE)
-		return gone(r, f);
+		return refuse_gone(r, f);
 	if (err == EMFILE || err == ENFILE)
 		return -err; /* an error that passes */
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
@@ -190,9 +190,9 @@ static int ready(struct spawner *spawner, const struct config *config,
 	return rc;
 }
 
-static int show_all(struct worker_files *w, struct spawner *spawner,
-		    const struct config *config, struct run *r,
-		    struct spawner_job *job)
+static int show_files(struct worker_files *w, struct spawner *spawner,
+		      const struct config *config, struct run *r,
+		      struct spawner_job *job)
 {
 	size_t n = run_files_artifacts(r->files);
 	int rc = n > 0 ? ready(spawner, config, r) : 0;
@@ -235,7 +235,7 @@ static void add_file(struct worker_files *w, size_t i, const char *label,
  * Add the files that go with RUN: all, or to a worker that sees the host the
  * inline files.
  */
-static int add_all(struct worker_files *w, struct run *r, const char *state)
+static int add_files(struct worker_files *w, struct run *r, const char *state)
 {
 	bool all = !runtimes[r->template->runtime]->sees_host;
 	struct stat st;
@@ -268,8 +268,8 @@ int worker_files_open(struct worker_files **out, struct spawner *spawner,
 	add_part(w, r->template->code, -1, r->template->code_len);
 	add_part(w, r->files->inputs, -1, r->files->inputs_len);
 	if (runtimes[r->template->runtime]->sees_host)
-		rc = show_all(w, spawner, config, r, job);
-	return rc == 0 ? add_all(w, r, config_files_dir(config)) : rc;
+		rc = show_files(w, spawner, config, r, job);
+	return rc == 0 ? add_files(w, r, config_files_dir(config)) : rc;
 }
 
 uint64_t worker_files_body(const struct worker_files *f)

@@ -71,23 +71,23 @@ static const struct {
 	"been answered (who can raise that is the operator: server_memory in " \
 	"[limits])"
 
-static struct memory_account *account(struct worker *w)
+static struct memory_account *question_account(struct worker *w)
 {
 	return &w->run->requestor->memory;
 }
 
 /* Count BYTES for A in place of what was counted before. */
-static void count(struct worker *w, struct question *a, size_t bytes)
+static void count_question(struct worker *w, struct question *a, size_t bytes)
 {
-	memory_change(account(w), a->held, bytes);
+	memory_change(question_account(w), a->held, bytes);
 	a->held = bytes;
 }
 
 /* Likewise. False: there is no room, and nothing is counted. */
-static bool hold(struct worker *w, struct question *a, size_t bytes)
+static bool hold_question(struct worker *w, struct question *a, size_t bytes)
 {
-	count(w, a, 0);
-	if (!memory_take(account(w), bytes))
+	count_question(w, a, 0);
+	if (!memory_take(question_account(w), bytes))
 		return false;
 	a->held = bytes;
 	return true;
@@ -95,7 +95,7 @@ static bool hold(struct worker *w, struct question *a, size_t bytes)
 
 static void ask_free(struct worker *w, struct question *a)
 {
-	count(w, a, 0);
+	count_question(w, a, 0);
 	free(a->tool);
 	free(a->text);
 	free(a);
@@ -114,7 +114,7 @@ static bool awaits_input(const struct worker *w)
 }
 
 /* Set the run's state by the questions asked; a cancelled run's state stays. */
-static void settle(struct worker *w)
+static void settle_questions(struct worker *w)
 {
 	struct run *r = w->run;
 	bool awaits = awaits_input(w);
@@ -144,7 +144,7 @@ void worker_question_drop(struct worker *w)
 	remove_all(w, &w->asked);
 	w->asking = NULL;
 	buf_fini(&w->params);
-	settle(w);
+	settle_questions(w);
 }
 
 void worker_question_fini(struct worker *w)
@@ -156,7 +156,7 @@ void worker_question_fini(struct worker *w)
 
 /* ---- answers ---- */
 
-static struct str next_piece(const struct question *a)
+static struct str next_answer_piece(const struct question *a)
 {
 	size_t left = a->len - a->sent;
 
@@ -166,7 +166,7 @@ static struct str next_piece(const struct question *a)
 
 static int send_piece(struct worker *w, struct question *a)
 {
-	struct str s = next_piece(a);
+	struct str s = next_answer_piece(a);
 	struct msg head = {.type = MSG_ANSWER,
 			   .answer = {a->seq, a->ok, a->len, s}};
 	struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
@@ -217,7 +217,7 @@ static void send_later(struct worker *w, struct question *a, bool ok,
 	a->text = xstrndup(text, len);
 	a->len = len;
 	w->unsent += len;
-	count(w, a, len);
+	count_question(w, a, len);
 	TAILQ_INSERT_TAIL(&w->answers, a, link);
 	if (w->run_whole)
 		worker_question_flush(w);
@@ -256,7 +256,7 @@ void worker_answer_refused(struct run *r, const struct run_artifact *a,
 	free(text);
 }
 
-static struct question *find(struct worker *w, uint32_t seq)
+static struct question *find_question(struct worker *w, uint32_t seq)
 {
 	struct question *a;
 
@@ -271,7 +271,7 @@ bool worker_awaits(const struct run *r, uint32_t seq)
 	struct worker *w = r->job.worker;
 
 	return r->state == RUN_AWAITING_INPUT && w != NULL && !w->killed &&
-	       !w->silent && find(w, seq) != NULL;
+	       !w->silent && find_question(w, seq) != NULL;
 }
 
 static const char too_large[] =
@@ -285,14 +285,14 @@ static const char *unfit(struct worker *w, struct question *a, size_t len)
 {
 	if (len > MSG_ANSWER_MAX || len > UNSENT_MAX - w->unsent)
 		return too_large;
-	return hold(w, a, len) || len <= LITTLE_MAX ? NULL : no_room;
+	return hold_question(w, a, len) || len <= LITTLE_MAX ? NULL : no_room;
 }
 
 int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 			   const char *json, size_t len)
 {
 	struct worker *w = r->job.worker;
-	struct question *a = w == NULL ? NULL : find(w, seq);
+	struct question *a = w == NULL ? NULL : find_question(w, seq);
 	const char *error;
 
 	if (a == NULL)
@@ -307,7 +307,7 @@ int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 		  len);
 	TAILQ_REMOVE(&w->asked, a, link);
 	send_later(w, a, ok, json, len);
-	settle(w);
+	settle_questions(w);
 	return 0;
 }
 
@@ -355,7 +355,7 @@ static void hand_on(struct worker *w, const struct worker_question *ask,
 	else if (env->on_ask == NULL)
 		worker_refuse_question(r, ask, NULL);
 	else {
-		settle(w);
+		settle_questions(w);
 		env->on_ask(env->ctx, r, ask);
 	}
 }
@@ -383,7 +383,7 @@ static int whole(struct worker *w)
 	}
 	a->tool = NULL;
 	/* of a CALL the text alone is kept, on its way to the tool */
-	room = hold(
+	room = hold_question(
 	    w, a, a->kind == WORKER_QUESTION_CALL ? a->total : OPEN_COST(cost));
 	/* without parameters: there were too many */
 	hand_on(w, &ask, room);
@@ -408,7 +408,7 @@ int worker_question_dropped(struct worker *w, const struct msg *m)
 
 	if (seq > w->last_seq)
 		return worker_violation(w, "a DROP of what was not asked");
-	if (find(w, seq) == NULL)
+	if (find_question(w, seq) == NULL)
 		return 0; /* the answer is on its way */
 	if (w->env->on_drop != NULL)
 		w->env->on_drop(w->env->ctx, w->run, seq);
@@ -417,8 +417,9 @@ int worker_question_dropped(struct worker *w, const struct msg *m)
 }
 
 /* Begin a question. TOOL is taken. */
-static int begin(struct worker *w, enum worker_question_kind kind, uint32_t seq,
-		 uint64_t total, struct str head, char *tool)
+static int begin_question_of(struct worker *w, enum worker_question_kind kind,
+			     uint32_t seq, uint64_t total, struct str head,
+			     char *tool)
 {
 	struct question *a;
 
@@ -437,14 +438,15 @@ static int begin(struct worker *w, enum worker_question_kind kind, uint32_t seq,
 	w->last_seq = seq;
 	w->asking = a;
 	w->phase = PHASE_ASK;
-	count(w, a, total); /* too many bytes refuse the next one */
+	count_question(w, a, total); /* too many bytes refuse the next one */
 	return worker_question_chunk(w, head);
 }
 
 int worker_question_call(struct worker *w, const struct msg *m)
 {
-	return begin(w, WORKER_QUESTION_CALL, m->call.seq, m->call.total,
-		     m->call.head, xstrndup(m->call.tool.p, m->call.tool.n));
+	return begin_question_of(w, WORKER_QUESTION_CALL, m->call.seq,
+				 m->call.total, m->call.head,
+				 xstrndup(m->call.tool.p, m->call.tool.n));
 }
 
 int worker_question_input(struct worker *w, const struct msg *m)
@@ -455,6 +457,6 @@ int worker_question_input(struct worker *w, const struct msg *m)
 	    [MSG_INPUT_ROOTS] = WORKER_QUESTION_ROOTS,
 	};
 
-	return begin(w, kinds[m->input.kind], m->input.seq, m->input.total,
-		     m->input.head, NULL);
+	return begin_question_of(w, kinds[m->input.kind], m->input.seq,
+				 m->input.total, m->input.head, NULL);
 }

@@ -40,16 +40,16 @@ static uint64_t salt(void)
 }
 
 /* Is ID known to a directory service, or just taken by systemd-nspawn? */
-static bool is_named(uint32_t id)
+static bool is_known_id(uint32_t id)
 {
 	return getpwuid(id) != NULL || getgrgid(id) != NULL;
 }
 
-static bool take(void *arg, uint32_t first)
+static bool take_range(void *arg, uint32_t first)
 {
 	int fd = *(int *)arg;
 
-	return !is_named(first) &&
+	return !is_known_id(first) &&
 	       (fd < 0 || id_range_lock(fd, first, ID_RANGE_BLOCK) == 0);
 }
 
@@ -79,13 +79,13 @@ static int no_locks(int rc, char *errmsg, size_t size)
  * Reserve a free range. FD is the file of locks, kept open for the lock; -1: no
  * lock.
  */
-static int pick(int fd, char *errmsg, size_t size)
+static int pick_range(int fd, char *errmsg, size_t size)
 {
 	struct id_range_view v;
 	uint32_t first;
 
 	id_range_read(&v);
-	first = id_range_pick(&v, salt(), take, &fd);
+	first = id_range_pick(&v, salt(), take_range, &fd);
 	id_range_forget(&v);
 	if (first == 0) {
 		if (fd >= 0)
@@ -112,7 +112,8 @@ int uid_range_take(char *errmsg, size_t size)
 	if (geteuid() != 0)
 		return 0;
 	fd = open_locks();
-	return fd < 0 ? no_locks(fd, errmsg, size) : pick(fd, errmsg, size);
+	return fd < 0 ? no_locks(fd, errmsg, size)
+		      : pick_range(fd, errmsg, size);
 }
 
 int uid_range_try(char *errmsg, size_t size)
@@ -123,7 +124,7 @@ int uid_range_try(char *errmsg, size_t size)
 		return 0;
 	fd = open(ID_RANGE_LOCKS, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	return fd < 0 && errno != ENOENT ? no_locks(-errno, errmsg, size)
-					 : pick(fd, errmsg, size);
+					 : pick_range(fd, errmsg, size);
 }
 
 uid_t uid_range_browser(void)
@@ -156,7 +157,7 @@ int uid_range_spare(uid_t *id, char *errmsg, size_t size)
 	id_range_read(&v);
 	spare = id_range_spare(&v, &t);
 	id_range_forget(&v);
-	if (spare != 0 && !is_named(spare)) {
+	if (spare != 0 && !is_known_id(spare)) {
 		*id = spare;
 		return 0;
 	}

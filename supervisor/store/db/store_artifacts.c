@@ -94,7 +94,7 @@ static int sync_tmp(struct store *s, struct store_req *r)
 	return 0;
 }
 
-static void take_back(struct store *s, struct store_req *r)
+static void remove_artifact_file(struct store *s, struct store_req *r)
 {
 	if (r->placed)
 		state_file_unplace(s->files, r->artifact.run_id, r->artifact.id,
@@ -117,7 +117,7 @@ static int insert_row(struct store *s, const struct store_artifact *a)
 }
 
 /* Write the row after the bytes, so that each artifact with a row can be read. */
-static int put_row(struct store *s, struct store_req *r)
+static int put_artifact_row(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
 	int rc = insert_row(s, a);
@@ -126,12 +126,12 @@ static int put_row(struct store *s, struct store_req *r)
 		return rc;
 	store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path, a->id,
 		       s->engine->words(s));
-	take_back(s, r);
+	remove_artifact_file(s, r);
 	s->errmsg[0] = '\0';
 	return 0;
 }
 
-static int put_file(struct store *s, struct store_req *r)
+static int put_artifact_file(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
 	int rc;
@@ -155,7 +155,7 @@ static int put_file(struct store *s, struct store_req *r)
 		return 0;
 	}
 	r->placed = true;
-	return put_row(s, r);
+	return put_artifact_row(s, r);
 }
 
 /* ---- bytes in rows ---- */
@@ -218,12 +218,12 @@ static int put_parts(struct store *s, struct store_req *r)
 		return rc;
 	if (begun)
 		rc = s->engine->chunks->end(s, r->artifact.id);
-	return rc == 0 ? put_row(s, r) : rc;
+	return rc == 0 ? put_artifact_row(s, r) : rc;
 }
 
 static int put_artifact(struct store *s, struct store_req *r)
 {
-	return s->in_rows ? put_parts(s, r) : put_file(s, r);
+	return s->in_rows ? put_parts(s, r) : put_artifact_file(s, r);
 }
 
 static void kept(struct store *s, struct store_req *r)
@@ -373,7 +373,8 @@ static int usage(struct store *s, struct store_req *r)
 }
 
 STORE_OP(put_artifact, .writes = true, .ours = true, .ends = true,
-	 .prep = sync_tmp, .keep = kept, .undo = take_back, .drop = remove_tmp);
+	 .prep = sync_tmp, .keep = kept, .undo = remove_artifact_file,
+	 .drop = remove_tmp);
 STORE_OP(expire_artifacts, .writes = true, .ours = true);
 STORE_OP(read_artifact, .large = true);
 STORE_OP(list_artifacts);

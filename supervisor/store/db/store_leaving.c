@@ -142,7 +142,7 @@ static void *closing_main(void *arg)
 	return NULL;
 }
 
-static struct store_closing *begin(struct store *s)
+static struct store_closing *begin_closing(struct store *s)
 {
 	struct store_closing *c = xcalloc(1, sizeof(*c));
 	pthread_attr_t attr;
@@ -164,7 +164,8 @@ static struct store_closing *begin(struct store *s)
 /* Close FD on the thread, since freeing the blocks may take long. */
 static void close_aside(struct store *s, int fd)
 {
-	struct store_closing *c = s->closing != NULL ? s->closing : begin(s);
+	struct store_closing *c =
+	    s->closing != NULL ? s->closing : begin_closing(s);
 
 	if (!c->begun) {
 		close(fd);

@@ -258,7 +258,7 @@ static void copy_own(struct store *s, struct store_recovery *v)
 }
 
 /* A folder shared with other machines is scanned even if no instance died here. */
-static bool is_due(struct store *s)
+static bool recovery_is_due(struct store *s)
 {
 	int64_t now = clock_mono_ms();
 
@@ -282,7 +282,7 @@ static int find_dead(struct store *s, struct store_req *r)
 	r->recovery = v;
 	copy_own(s, v);
 	rc = state_file_each(dir, on_instance, v);
-	if (rc == 0 && (v->n_dead > 0 || is_due(s))) {
+	if (rc == 0 && (v->n_dead > 0 || recovery_is_due(s))) {
 		free(dir);
 		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->files);
 		rc = state_file_each(dir, on_run_dir, v);
@@ -338,7 +338,8 @@ static int claim_open(struct store *s, struct store_req *r,
 	return rc;
 }
 
-static int claim(struct store *s, struct store_req *r, const char *instance)
+static int claim_instance(struct store *s, struct store_req *r,
+			  const char *instance)
 {
 	const struct store_recovery *v = r->recovery;
 	struct claim c = {.instance = instance, .now_ms = clock_wall_ms()};
@@ -409,7 +410,7 @@ static int claim_all(struct store *s, struct store_req *r)
 		int dead = rc == 0 ? is_to_claim(s, r->recovery, names[i]) : 0;
 
 		if (dead != 0)
-			rc = dead == 1 ? claim(s, r, names[i]) : dead;
+			rc = dead == 1 ? claim_instance(s, r, names[i]) : dead;
 		free(names[i]);
 	}
 	free(names);

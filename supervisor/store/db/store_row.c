@@ -29,8 +29,8 @@ int64_t store_number(const struct store_cursor *st, int at)
 	return st->engine->number(st, at);
 }
 
-static struct store_value value_of(const struct store_column *c,
-				   const void *row)
+static struct store_value column_value(const struct store_column *c,
+				       const void *row)
 {
 	const void *at = (const char *)row + c->at;
 
@@ -54,7 +54,7 @@ void store_bind_row(struct store_cursor *st, int first, const void *row,
 		    const struct store_column *columns, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		store_bind(st, first + (int)i, value_of(&columns[i], row));
+		store_bind(st, first + (int)i, column_value(&columns[i], row));
 }
 
 /* A text goes to *TEXTS, which moves on. */

@@ -76,7 +76,7 @@ static int write_row(struct store *s, const struct store_run *run)
 }
 
 /* The table refuses R's values, which is no fault of the disk. */
-static void refused(struct store *s, struct store_req *r, int rc)
+static void note_refused(struct store *s, struct store_req *r, int rc)
 {
 	if (rc == -EEXIST)
 		store_req_fail(r, -EEXIST,
@@ -150,7 +150,7 @@ static int put_run(struct store *s, struct store_req *r)
 		return store_enqueue(s, &run);
 	if (!store_is_refused(rc) && rc != -E2BIG)
 		return rc;
-	refused(s, r, rc);
+	note_refused(s, r, rc);
 	return 0;
 }
 

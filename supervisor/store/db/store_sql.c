@@ -91,7 +91,7 @@ static const struct pointer_error {
     {-ECANCELED, 0, "it is being stopped", "start it again"},
 };
 
-static const struct pointer_error *fault_of(int rc)
+static const struct pointer_error *sql_fault(int rc)
 {
 	static const struct pointer_error other = {
 	    0, EX_UNAVAILABLE, "its state cannot be used",
@@ -105,17 +105,17 @@ static const struct pointer_error *fault_of(int rc)
 
 const char *store_says(int rc)
 {
-	return fault_of(rc)->said;
+	return sql_fault(rc)->said;
 }
 
 const char *store_remedy(int rc)
 {
-	return fault_of(rc)->text;
+	return sql_fault(rc)->text;
 }
 
 int store_ends_start(int rc)
 {
-	return fault_of(rc)->status;
+	return sql_fault(rc)->status;
 }
 
 int store_failed(struct store *s, int rc, const char *path)

@@ -28,7 +28,8 @@
 
 /* ---- statements ---- */
 
-static int refused(struct import *im, int rc, const char *what, const char *id)
+static int import_refused(struct import *im, int rc, const char *what,
+			  const char *id)
 {
 	return import_fail(im, rc, "the database refuses %s %s: %s; %s", what,
 			   id, im->to.words, store_remedy(rc));
@@ -110,7 +111,7 @@ static int copy_row(struct import *im, const char *table, const char *what,
 	if (rc == 0 && got == 0)
 		rc = run_sql(im, buf_data(&compare), n, values, &got);
 	if (rc != 0)
-		rc = refused(im, rc, what, values[0]);
+		rc = import_refused(im, rc, what, values[0]);
 	else if (got == 0)
 		rc = import_fail(im, -EEXIST,
 				 "the database has another %s %s, or one with "
@@ -146,7 +147,7 @@ static int copy_session(struct import *im, sqlite3_stmt *row)
 	rc = run_sql(im, buf_data(&insert), n, values, &got);
 	im->done->sessions += got > 0;
 	buf_fini(&insert);
-	return rc == 0 ? 0 : refused(im, rc, "a session", "");
+	return rc == 0 ? 0 : import_refused(im, rc, "a session", "");
 }
 
 /* ---- artifacts ---- */
@@ -178,8 +179,9 @@ static int put_part(struct import *im, const struct bytes *a, int64_t part,
 		rc = pq_link_wait(&im->to, &res);
 	if (res != NULL)
 		im->to.pq->clear(res);
-	return rc == 0 ? 0
-		       : refused(im, rc, "the bytes of the artifact", a->id);
+	return rc == 0
+		   ? 0
+		   : import_refused(im, rc, "the bytes of the artifact", a->id);
 }
 
 static int damaged(struct import *im, const struct bytes *a, const char *why)
@@ -216,7 +218,7 @@ static int copy_parts(struct import *im, struct bytes *a)
 }
 
 /* Place the file in the folder under the final name, before the row is written. */
-static int place(struct import *im, struct bytes *a)
+static int place_bytes(struct import *im, struct bytes *a)
 {
 	char hex[65], *tmp = artifact_file_finish(a->file, hex);
 	int rc = tmp == NULL ? -errno : state_file_sync(tmp);
@@ -232,7 +234,7 @@ static int place(struct import *im, struct bytes *a)
 				     strerror(-rc), store_remedy(rc));
 }
 
-static int copy_bytes(struct import *im, struct bytes *a)
+static int import_bytes(struct import *im, struct bytes *a)
 {
 	char hex[65];
 	int rc;
@@ -249,7 +251,7 @@ static int copy_bytes(struct import *im, struct bytes *a)
 	if (rc == 0 && strcmp(hex, a->sha256) != 0)
 		rc = damaged(im, a, "its SHA-256 is another than it was");
 	if (rc == 0 && a->file != NULL)
-		rc = place(im, a);
+		rc = place_bytes(im, a);
 	artifact_file_free(a->file);
 	if (rc == 0)
 		im->done->bytes += a->size;
@@ -280,7 +282,7 @@ static int copy_artifact(struct import *im, sqlite3_stmt *row)
 		return rc;
 	im->done->artifacts++;
 	a.path = state_file_artifact(im->dir, a.run_id, a.id);
-	rc = copy_bytes(im, &a);
+	rc = import_bytes(im, &a);
 	free(a.path);
 	return rc;
 }
@@ -299,7 +301,7 @@ static int copy_gone(struct import *im, sqlite3_stmt *row)
 		rc = run_sql(im, "UPDATE artifacts SET gone = 1 WHERE id = $1",
 			     1, values, NULL);
 	buf_fini(&insert);
-	return rc == 0 ? 0 : refused(im, rc, "the artifact", values[0]);
+	return rc == 0 ? 0 : import_refused(im, rc, "the artifact", values[0]);
 }
 
 /* ---- use by deleted runs ---- */
@@ -331,7 +333,8 @@ static int copy_used(struct import *im, sqlite3_stmt *row)
 	    " bytes = u.bytes + excluded.bytes",
 	    n, values, NULL);
 
-	return rc == 0 ? 0 : refused(im, rc, "what was used by", values[0]);
+	return rc == 0 ? 0
+		       : import_refused(im, rc, "what was used by", values[0]);
 }
 
 /* ---- the whole state ---- */
@@ -348,7 +351,7 @@ static int copy_all(struct import *im)
 				      " current_schema(), 0))");
 
 	if (rc != 0)
-		return refused(im, rc, "to begin", "");
+		return import_refused(im, rc, "to begin", "");
 	rc = import_each(im, "SELECT * FROM runs", copy_run);
 	if (rc == 0)
 		rc = import_each(im,
@@ -371,7 +374,7 @@ static int copy_all(struct import *im)
 	if (rc == 0)
 		rc = import_each(im, USED_BY_NO_ROW, copy_used);
 	if (rc == 0 && (rc = pq_link_run(&im->to, "COMMIT")) != 0)
-		rc = refused(im, rc, "to commit", "");
+		rc = import_refused(im, rc, "to commit", "");
 	return rc;
 }
 

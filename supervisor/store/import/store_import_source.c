@@ -31,7 +31,7 @@ int import_fail(struct import *im, int rc, const char *fmt, ...)
 	return rc;
 }
 
-static int failed(struct import *im)
+static int source_failed(struct import *im)
 {
 	int code = sqlite3_errcode(im->from) & 0xff;
 	bool busy = code == SQLITE_BUSY || code == SQLITE_LOCKED;
@@ -57,7 +57,7 @@ int import_each(struct import *im, const char *sql,
 			rc = each(im, row);
 	}
 	if (rc == 0 && step != SQLITE_DONE)
-		rc = failed(im);
+		rc = source_failed(im);
 	sqlite3_finalize(row);
 	return rc;
 }
@@ -109,7 +109,7 @@ static int on_instance(void *arg, const char *name)
 }
 
 /* Move staged rows for the duration of the import, without ever committing the move. */
-static int unstage(struct import *im)
+static int unstage_source(struct import *im)
 {
 	static const enum store_stmt which[] = {STMT_STAGED_ROWS, STMT_PUT_RUN,
 						STMT_FORGET_STAGED};
@@ -121,7 +121,7 @@ static int unstage(struct import *im)
 					  -1, &st[i], NULL);
 	if (code == SQLITE_OK)
 		code = store_sqlite_unstage(st[0], st[1], st[2]);
-	rc = code == SQLITE_DONE ? 0 : failed(im);
+	rc = code == SQLITE_DONE ? 0 : source_failed(im);
 	for (size_t i = 0; i < ARRAY_LEN(which); i++)
 		sqlite3_finalize(st[i]);
 	return rc;
@@ -139,9 +139,9 @@ int import_open(struct import *im)
 			    path, strerror(errno));
 	if (rc == 0 && sqlite3_open_v2(path, &im->from, SQLITE_OPEN_READWRITE,
 				       NULL) != SQLITE_OK)
-		rc = failed(im);
+		rc = source_failed(im);
 	if (rc == 0 && store_sqlite_guard(im->from) != SQLITE_OK)
-		rc = failed(im);
+		rc = source_failed(im);
 	if (rc == 0)
 		rc = import_each(im, "BEGIN IMMEDIATE", NULL);
 	if (rc == 0)
@@ -151,7 +151,7 @@ int import_open(struct import *im)
 	if (rc == 0)
 		rc = import_each(im, "PRAGMA quick_check(1)", on_check);
 	if (rc == 0)
-		rc = unstage(im);
+		rc = unstage_source(im);
 	free(instances);
 	free(path);
 	return rc;

@@ -28,7 +28,7 @@ static const struct {
 #undef PQ_NAME
 };
 
-static void load(void)
+static void load_libpq(void)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
@@ -49,6 +49,6 @@ const struct pq *pq_load(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, load);
+	pthread_once(&once, load_libpq);
 	return loaded ? &pq : NULL;
 }

@@ -74,12 +74,12 @@ static int broken(struct pq_link *l, const char *text)
 }
 
 /* libpq refused a call, normally because the connection is gone. */
-static int refused(struct pq_link *l)
+static int link_refused(struct pq_link *l)
 {
 	return broken(l, l->pq->errorMessage(l->conn));
 }
 
-static bool is_wanted(const struct pq_link *l)
+static bool link_is_wanted(const struct pq_link *l)
 {
 	return l->lives == NULL || l->lives(l->arg);
 }
@@ -90,7 +90,7 @@ static int wait_socket(struct pq_link *l, short events, int64_t until_ms)
 	struct pollfd p = {.fd = l->pq->socket(l->conn), .events = events};
 
 	do {
-		if (!is_wanted(l))
+		if (!link_is_wanted(l))
 			return broken(l, "given up, since it is to stop");
 		if (clock_mono_ms() >= until_ms)
 			return broken(l, "no answer in time");
@@ -134,7 +134,7 @@ static int connect_in_time(struct pq_link *l)
 	}
 	if (rc != 0 || state == PGRES_POLLING_OK)
 		return rc;
-	refused(l);
+	link_refused(l);
 	return connect_fault(l->words);
 }
 
@@ -170,14 +170,14 @@ static int open_plain(struct pq_link *l, const char *url)
 	l->pq->setNoticeProcessor(l->conn, ignore, NULL);
 	rc = connect_in_time(l);
 	if (rc == 0 && l->pq->setnonblocking(l->conn, 1) != 0)
-		rc = refused(l);
+		rc = link_refused(l);
 	return rc;
 }
 
 /* ---- poolers ---- */
 
 /* The server process that answers L now; 0: no answer. */
-static long session_of(struct pq_link *l)
+static long backend_pid(struct pq_link *l)
 {
 	char pid[SESSION_SIZE];
 	int rc = pq_link_ask(l, "SELECT pg_backend_pid()", pid, sizeof(pid));
@@ -188,8 +188,8 @@ static long session_of(struct pq_link *l)
 /* Do the open links L and OTHER keep a session each, whatever the order of queries? */
 static bool have_own(struct pq_link *l, struct pq_link *other, long session)
 {
-	long before = session_of(l), theirs = session_of(other);
-	long after = session_of(l);
+	long before = backend_pid(l), theirs = backend_pid(other);
+	long after = backend_pid(l);
 
 	return l->broken || other->broken ||
 	       (before == session && after == session && theirs != session);
@@ -204,7 +204,7 @@ static int check_own(struct pq_link *l, const char *url)
 {
 	struct pq_link other = {
 	    .until_ms = l->until_ms, .lives = l->lives, .arg = l->arg};
-	long session = session_of(l);
+	long session = backend_pid(l);
 	bool own = true;
 
 	if (l->broken)
@@ -248,19 +248,19 @@ static int wait_result(struct pq_link *l, int64_t until_ms)
 
 	while (left > 0 || l->pq->isBusy(l->conn)) {
 		if (left < 0)
-			return refused(l);
+			return link_refused(l);
 		rc = wait_socket(l, left > 0 ? POLLIN | POLLOUT : POLLIN,
 				 until_ms);
 		if (rc != 0)
 			return rc;
 		if (l->pq->consumeInput(l->conn) == 0)
-			return refused(l);
+			return link_refused(l);
 		left = l->pq->flush(l->conn);
 	}
-	return left < 0 ? refused(l) : 0;
+	return left < 0 ? link_refused(l) : 0;
 }
 
-static int failed(struct pq_link *l, const PGresult *res)
+static int query_failed(struct pq_link *l, const PGresult *res)
 {
 	const char *state = l->pq->resultErrorField(res, PG_DIAG_SQLSTATE);
 	const char *text =
@@ -268,7 +268,7 @@ static int failed(struct pq_link *l, const PGresult *res)
 	int rc;
 
 	if (state == NULL || l->pq->status(l->conn) == CONNECTION_BAD)
-		return refused(l);
+		return link_refused(l);
 	set_words(l, text != NULL ? text : "");
 	rc = pq_fault(state);
 	/* a server that became a standby: the next connect may find the new primary */
@@ -285,7 +285,7 @@ static bool is_end(ExecStatusType status)
 }
 
 /* Make RES the *LAST result, or keep RES beside others. */
-static void take(struct pq_link *l, PGresult **last, PGresult *res)
+static void take_result(struct pq_link *l, PGresult **last, PGresult *res)
 {
 	if (l->keeps == 0 || l->pq->resultStatus(res) != PGRES_TUPLES_OK) {
 		l->pq->clear(*last);
@@ -322,17 +322,17 @@ static int read_results(struct pq_link *l, PGresult **last)
 				return rc;
 			if (++nulls > 1 &&
 			    l->pq->status(l->conn) == CONNECTION_BAD)
-				return refused(l);
+				return link_refused(l);
 			continue;
 		}
 		nulls = 0;
 		status = l->pq->resultStatus(res);
 		if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-			take(l, last, res);
+			take_result(l, last, res);
 			continue;
 		}
 		if (status == PGRES_FATAL_ERROR && rc == 0)
-			rc = failed(l, res);
+			rc = query_failed(l, res);
 		l->pq->clear(res);
 		if (status == PGRES_PIPELINE_SYNC || l->broken)
 			return rc;
@@ -349,7 +349,7 @@ int pq_link_wait(struct pq_link *l, PGresult **res)
 	if (l->conn == NULL || l->broken)
 		return -ENOTCONN;
 	if (l->is_pipeline && l->pq->pipelineSync(l->conn) == 0)
-		return refused(l);
+		return link_refused(l);
 	rc = read_results(l, res);
 	if (rc != 0) {
 		l->pq->clear(*res);
@@ -380,7 +380,7 @@ int pq_link_wait_each(struct pq_link *l, PGresult **res, int n)
 
 int pq_link_read(struct pq_link *l)
 {
-	return l->pq->consumeInput(l->conn) != 0 ? 0 : refused(l);
+	return l->pq->consumeInput(l->conn) != 0 ? 0 : link_refused(l);
 }
 
 bool pq_link_notified(struct pq_link *l, char *text, size_t size)
@@ -398,7 +398,7 @@ bool pq_link_notified(struct pq_link *l, char *text, size_t size)
 
 static int sent(struct pq_link *l, int done)
 {
-	return done != 0 ? 0 : refused(l);
+	return done != 0 ? 0 : link_refused(l);
 }
 
 int pq_link_run(struct pq_link *l, const char *sql)

@@ -44,7 +44,7 @@ static bool is_open_to_others(const struct stat *st)
 }
 
 /* A process that was root and is no longer root reads the file opened at the start. */
-static int open_file(void)
+static int open_pgpass(void)
 {
 	int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -53,14 +53,14 @@ static int open_file(void)
 	return fd;
 }
 
-static int refuse(char *why, size_t size, const char *text)
+static int refuse_password(char *why, size_t size, const char *text)
 {
 	snprintf(why, size, "password_file %s: %s", file.path, text);
 	return -ENOKEY;
 }
 
 /* Read the first line of FD; false: no usable line. */
-static bool read_line(int fd, char to[PQ_PASSWORD_SIZE])
+static bool read_pgpass_line(int fd, char to[PQ_PASSWORD_SIZE])
 {
 	ssize_t n = pread(fd, to, PQ_PASSWORD_SIZE - 1, 0);
 
@@ -79,16 +79,18 @@ int pq_password_read(char to[PQ_PASSWORD_SIZE], char *why, size_t size)
 	to[0] = '\0';
 	if (file.path == NULL)
 		return 0;
-	fd = open_file();
+	fd = open_pgpass();
 	if (fd < 0 || fstat(fd, &st) != 0)
-		rc = refuse(why, size, strerror(errno));
+		rc = refuse_password(why, size, strerror(errno));
 	else if (!S_ISREG(st.st_mode) || is_open_to_others(&st))
-		rc = refuse(why, size,
-			    "it is no file, or others may read it; chmod 600");
-	else if (!read_line(fd, to))
-		rc = refuse(why, size,
-			    "its first line is empty, or too long for a "
-			    "password");
+		rc = refuse_password(
+		    why, size,
+		    "it is no file, or others may read it; chmod 600");
+	else if (!read_pgpass_line(fd, to))
+		rc = refuse_password(
+		    why, size,
+		    "its first line is empty, or too long for a "
+		    "password");
 	if (fd >= 0)
 		close(fd);
 	if (rc != 0)

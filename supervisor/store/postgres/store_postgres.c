@@ -45,7 +45,7 @@ static void clear(struct cursor *c)
 	c->res = NULL;
 }
 
-static struct store_cursor *prepare(struct store *s, enum store_stmt which)
+static struct store_cursor *prepare_pq(struct store *s, enum store_stmt which)
 {
 	struct cursor *c = &postgres_of(s)->cursors[which];
 
@@ -309,7 +309,7 @@ static int execute(struct store *s, struct postgres *p, struct cursor *c)
 }
 
 /* Take an answer that was sent ahead, or execute the statement. */
-static int ask(struct store *s, struct postgres *p, struct cursor *c)
+static int ask_pq(struct store *s, struct postgres *p, struct cursor *c)
 {
 	PGresult *res = store_postgres_ahead_take(s, c->which);
 	int rc;
@@ -327,14 +327,14 @@ static int ask(struct store *s, struct postgres *p, struct cursor *c)
 	return -EINPROGRESS;
 }
 
-static int step(struct store *s, struct store_cursor *base)
+static int step_pq(struct store *s, struct store_cursor *base)
 {
 	struct postgres *p = postgres_of(s);
 	struct cursor *c = cursor_of(base);
 	int rc = 0;
 
 	if (c->res == NULL)
-		rc = ask(s, p, c);
+		rc = ask_pq(s, p, c);
 	if (rc == -EINPROGRESS)
 		return rc;
 	if (p->link.broken)
@@ -347,7 +347,7 @@ static int step(struct store *s, struct store_cursor *base)
 	return 0;
 }
 
-static void reset(struct store_cursor *base)
+static void reset_pq(struct store_cursor *base)
 {
 	clear(cursor_of(base));
 }
@@ -359,7 +359,7 @@ static int columns(const struct store_cursor *base)
 	return c->pq->nfields(c->res);
 }
 
-static bool is_null(const struct store_cursor *base, int at)
+static bool is_null_pq(const struct store_cursor *base, int at)
 {
 	const struct cursor *c = cursor_of(base);
 
@@ -370,17 +370,18 @@ static const char *text(const struct store_cursor *base, int at)
 {
 	const struct cursor *c = cursor_of(base);
 
-	return is_null(base, at) ? NULL : c->pq->getvalue(c->res, c->row, at);
+	return is_null_pq(base, at) ? NULL
+				    : c->pq->getvalue(c->res, c->row, at);
 }
 
-static size_t length(const struct store_cursor *base, int at)
+static size_t length_pq(const struct store_cursor *base, int at)
 {
 	const struct cursor *c = cursor_of(base);
 
 	return (size_t)c->pq->getlength(c->res, c->row, at);
 }
 
-static int64_t number(const struct store_cursor *base, int at)
+static int64_t number_pq(const struct store_cursor *base, int at)
 {
 	const char *digits = text(base, at);
 
@@ -420,7 +421,7 @@ static int64_t changes(const struct store *s)
 	return postgres_of(s)->changes;
 }
 
-static const char *words(const struct store *s)
+static const char *engine_words_pq(const struct store *s)
 {
 	return postgres_of(s)->link.words;
 }
@@ -455,16 +456,16 @@ const struct store_engine store_postgres = {
     .touch = touch,
     .in_transaction = in_transaction,
     .changes = changes,
-    .words = words,
-    .prepare = prepare,
+    .words = engine_words_pq,
+    .prepare = prepare_pq,
     .bind = bind,
-    .step = step,
-    .reset = reset,
+    .step = step_pq,
+    .reset = reset_pq,
     .columns = columns,
-    .is_null = is_null,
+    .is_null = is_null_pq,
     .text = text,
-    .length = length,
-    .number = number,
+    .length = length_pq,
+    .number = number_pq,
     .rest = store_postgres_rest,
     .hear = store_postgres_hear,
     .beat = store_postgres_beat,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int told(struct store *s, int rc)
+static int chunk_rc(struct store *s, int rc)
 {
 	if (postgres_of(s)->link.broken)
 		postgres_of(s)->in_transaction = false;
@@ -34,10 +34,10 @@ static int change(struct store *s, const char *sql, int n,
 		*changed = strtoll(p->link.pq->cmdTuples(res), NULL, 10);
 	if (res != NULL)
 		p->link.pq->clear(res);
-	return told(s, rc);
+	return chunk_rc(s, rc);
 }
 
-static int begin(struct store *s, const char *id, bool again)
+static int begin_chunks(struct store *s, const char *id, bool again)
 {
 	const char *const values[] = {id, s->instance};
 	int64_t changed = 0;
@@ -55,7 +55,7 @@ static int begin(struct store *s, const char *id, bool again)
 	return rc == 0 && changed == 0 ? -ESTALE : rc;
 }
 
-static int end(struct store *s, const char *id)
+static int end_chunks(struct store *s, const char *id)
 {
 	const char *const values[] = {id, s->instance};
 	int64_t changed = 0;
@@ -67,8 +67,8 @@ static int end(struct store *s, const char *id)
 	return rc == 0 && changed == 0 ? -ESTALE : rc;
 }
 
-static int put(struct store *s, const char *id, int64_t part, const void *data,
-	       size_t len)
+static int put_chunk(struct store *s, const char *id, int64_t part,
+		     const void *data, size_t len)
 {
 	struct postgres *p = postgres_of(s);
 	char number[NUMBER_SIZE];
@@ -91,11 +91,11 @@ static int put(struct store *s, const char *id, int64_t part, const void *data,
 		rc = store_postgres_wait(p, &res);
 	if (res != NULL)
 		p->link.pq->clear(res);
-	return told(s, rc);
+	return chunk_rc(s, rc);
 }
 
-static int get(struct store *s, const char *id, int64_t part, size_t from,
-	       void *to, size_t *len)
+static int get_chunk(struct store *s, const char *id, int64_t part, size_t from,
+		     void *to, size_t *len)
 {
 	struct postgres *p = postgres_of(s);
 	const struct pq *pq = p->link.pq;
@@ -125,16 +125,16 @@ static int get(struct store *s, const char *id, int64_t part, size_t from,
 	if (res != NULL)
 		pq->clear(res);
 	*len = got;
-	return told(s, rc);
+	return chunk_rc(s, rc);
 }
 
-static int drop(struct store *s, const char *id)
+static int drop_chunks(struct store *s, const char *id)
 {
 	return change(s, "SELECT paddock_drop_chunks($1)", 1,
 		      (const char *const[]){id}, NULL);
 }
 
-static int sweep(struct store *s, bool *more)
+static int sweep_chunks(struct store *s, bool *more)
 {
 	char some[NUMBER_SIZE];
 	int rc =
@@ -143,14 +143,14 @@ static int sweep(struct store *s, bool *more)
 
 	if (rc == 0)
 		*more |= some[0] == 't';
-	return told(s, rc);
+	return chunk_rc(s, rc);
 }
 
 const struct store_chunks store_postgres_chunks = {
-    .begin = begin,
-    .end = end,
-    .put = put,
-    .get = get,
-    .drop = drop,
-    .sweep = sweep,
+    .begin = begin_chunks,
+    .end = end_chunks,
+    .put = put_chunk,
+    .get = get_chunk,
+    .drop = drop_chunks,
+    .sweep = sweep_chunks,
 };

@@ -58,7 +58,7 @@ static void renew(struct store *s, const struct pulse *u, int64_t sent_ms)
 
 /* ---- other nodes ---- */
 
-static struct seen *find(struct pulse *u, const char *id)
+static struct seen *find_seen(struct pulse *u, const char *id)
 {
 	for (size_t i = 0; i < u->n_seen; i++)
 		if (strcmp(u->seen[i].id, id) == 0)
@@ -67,7 +67,7 @@ static struct seen *find(struct pulse *u, const char *id)
 }
 
 /* Has U seen no newer heartbeat of E for the duration of E's lease? */
-static bool is_over(const struct pulse *u, const struct seen *e)
+static bool lease_is_over(const struct pulse *u, const struct seen *e)
 {
 	return e->heartbeat_ms == 0 ||
 	       u->looked_ms - e->since_ms >= e->lease_ms;
@@ -81,8 +81,8 @@ static int64_t last_of(struct store *s, const char *instance)
 	int64_t last;
 
 	pthread_mutex_lock(&u->lock);
-	e = find(u, instance);
-	last = e != NULL && is_over(u, e) ? e->heartbeat_ms : 0;
+	e = find_seen(u, instance);
+	last = e != NULL && lease_is_over(u, e) ? e->heartbeat_ms : 0;
 	pthread_mutex_unlock(&u->lock);
 	return last;
 }
@@ -136,7 +136,7 @@ static void look_at_own(struct pulse *u, const struct beaten *b, int at)
  * Read the answer B: this node's row, and rows of silent nodes. False: this
  * node's row is missing.
  */
-static bool look(struct store *s, struct pulse *u, const struct beaten *b)
+static bool read_beats(struct store *s, struct pulse *u, const struct beaten *b)
 {
 	int n = b->pq->ntuples(b->res);
 	struct seen *seen = xcalloc((size_t)n + 1, sizeof(*seen));
@@ -157,8 +157,8 @@ static bool look(struct store *s, struct pulse *u, const struct beaten *b)
 			look_at_own(u, b, i);
 			continue;
 		}
-		*e = look_at(u, b, i, find(u, id));
-		dead |= is_over(u, e);
+		*e = look_at(u, b, i, find_seen(u, id));
+		dead |= lease_is_over(u, e);
 		n_seen++;
 	}
 	free(u->seen);
@@ -204,7 +204,7 @@ int store_postgres_beat_by(struct store *s, struct pq_link *l,
 	b.res = res;
 	pthread_mutex_lock(&u->lock);
 	if (strcmp(u->instance, instance) == 0) {
-		own = look(s, u, &b);
+		own = read_beats(s, u, &b);
 		u->is_lost |= !own;
 		if (own)
 			renew(s, u, b.sent_ms);
@@ -218,7 +218,7 @@ int store_postgres_beat_by(struct store *s, struct pq_link *l,
 	return -EOWNERDEAD;
 }
 
-static int add(struct store *s, struct postgres *p)
+static int add_node(struct store *s, struct postgres *p)
 {
 	const char *const values[] = {s->instance, store_node_name(s),
 				      PADDOCK_VERSION};
@@ -283,7 +283,7 @@ static int read_seal(struct store *s, struct postgres *p)
  * Transactions sent on an earlier connection are committed by now, or never will be. The
  * row gives the same answer again, if the answer was lost or a later step failed.
  */
-static int settle(struct store *s, struct postgres *p)
+static int settle_node(struct store *s, struct postgres *p)
 {
 	char number[NUMBER_SIZE];
 	const char *const values[] = {s->instance, number};
@@ -300,12 +300,12 @@ static int settle(struct store *s, struct postgres *p)
 int store_postgres_join(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
-	int rc = p->joined ? 0 : add(s, p);
+	int rc = p->joined ? 0 : add_node(s, p);
 
 	if (rc == 0)
 		rc = store_postgres_beat_by(s, &p->link, s->instance);
 	if (rc == 0 && p->batch > 0)
-		rc = settle(s, p);
+		rc = settle_node(s, p);
 	if (rc == 0)
 		rc = read_seal(s, p);
 	if (rc == 0)

@@ -25,7 +25,7 @@ int store_postgres_failed(struct store *s, int rc)
 	return rc;
 }
 
-static bool is_wanted(void *arg)
+static bool open_is_wanted(void *arg)
 {
 	struct store *s = arg;
 	bool abandon;
@@ -125,7 +125,7 @@ int store_postgres_open(struct store *s)
 	if (p == NULL) {
 		p = s->db = xcalloc(1, sizeof(*p));
 		store_postgres_pulse_init(&p->pulse);
-		p->link.lives = is_wanted;
+		p->link.lives = open_is_wanted;
 		p->link.arg = s;
 	}
 	if (clock_mono_ms() >= p->retry_ms) {

@@ -22,7 +22,7 @@
 #define RETRY_MIN_MS 50
 #define RETRY_MAX_MS 1000
 
-static bool is_wanted(void *arg)
+static bool pulse_is_wanted(void *arg)
 {
 	struct pulse *u = arg;
 
@@ -38,7 +38,7 @@ void store_postgres_pulse_init(struct pulse *u)
 	pthread_mutex_init(&u->lock, NULL);
 	pthread_cond_init(&u->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	u->link.lives = is_wanted;
+	u->link.lives = pulse_is_wanted;
 	u->link.arg = u;
 }
 
@@ -84,7 +84,7 @@ static int beat(struct store *s, struct pulse *u)
 	return rc;
 }
 
-static void wait_until(struct pulse *u, int64_t ms)
+static void wait_pulse(struct pulse *u, int64_t ms)
 {
 	struct timespec ts = {.tv_sec = ms / 1000,
 			      .tv_nsec = ms % 1000 * 1000000};
@@ -112,7 +112,7 @@ static void *pulse_main(void *arg)
 		int rc;
 
 		if (!has_to(u) || now < due_ms) {
-			wait_until(u, has_to(u) ? due_ms : STORE_FOREVER);
+			wait_pulse(u, has_to(u) ? due_ms : STORE_FOREVER);
 			continue;
 		}
 		rc = beat(s, u);

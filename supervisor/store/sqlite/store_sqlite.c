@@ -81,7 +81,7 @@ static const struct verdict {
  */
 static _Thread_local int said_errno;
 
-static ssize_t heard(ssize_t n)
+static ssize_t wake_rc(ssize_t n)
 {
 	if (n < 0)
 		said_errno = errno;
@@ -90,17 +90,17 @@ static ssize_t heard(ssize_t n)
 
 static ssize_t hear_write(int fd, const void *p, size_t n)
 {
-	return heard(write(fd, p, n));
+	return wake_rc(write(fd, p, n));
 }
 
 static ssize_t hear_pwrite(int fd, const void *p, size_t n, off_t at)
 {
-	return heard(pwrite(fd, p, n, at));
+	return wake_rc(pwrite(fd, p, n, at));
 }
 
 static ssize_t hear_pwrite64(int fd, const void *p, size_t n, off64_t at)
 {
-	return heard(pwrite64(fd, p, n, at));
+	return wake_rc(pwrite64(fd, p, n, at));
 }
 
 static void hear_writes(void)
@@ -142,7 +142,7 @@ static bool may_come_back(int err)
 }
 
 /* Convert SQLite's last error to S->errmsg and S->why_rc. Returns -errno. */
-static int failed(struct store *s)
+static int sqlite_failed(struct store *s)
 {
 	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
 	const struct verdict *v = &other;
@@ -168,7 +168,8 @@ static int failed(struct store *s)
 	return rc;
 }
 
-static struct store_cursor *prepare(struct store *s, enum store_stmt which)
+static struct store_cursor *prepare_sqlite(struct store *s,
+					   enum store_stmt which)
 {
 	struct sqlite *q = sqlite_of(s);
 	struct cursor *c = &q->cursors[which];
@@ -194,23 +195,23 @@ static void bind(struct store_cursor *c, int at, struct store_value v)
 		sqlite3_bind_int64(st, at, v.number);
 }
 
-static int step(struct store *s, struct store_cursor *c)
+static int step_sqlite(struct store *s, struct store_cursor *c)
 {
 	sqlite3_stmt *st = stmt_of(c);
 	int code, rc = 0;
 
 	if (st == NULL)
-		return failed(s);
+		return sqlite_failed(s);
 	code = sqlite3_step(st);
 	if (code == SQLITE_ROW)
 		return 1;
 	if (code != SQLITE_DONE)
-		rc = failed(s);
+		rc = sqlite_failed(s);
 	sqlite3_reset(st);
 	return rc;
 }
 
-static void reset(struct store_cursor *c)
+static void reset_sqlite(struct store_cursor *c)
 {
 	sqlite3_reset(stmt_of(c));
 }
@@ -220,7 +221,7 @@ static int columns(const struct store_cursor *c)
 	return sqlite3_column_count(stmt_of(c));
 }
 
-static bool is_null(const struct store_cursor *c, int at)
+static bool is_null_sqlite(const struct store_cursor *c, int at)
 {
 	return sqlite3_column_type(stmt_of(c), at) == SQLITE_NULL;
 }
@@ -230,12 +231,12 @@ static const char *text(const struct store_cursor *c, int at)
 	return (const char *)sqlite3_column_text(stmt_of(c), at);
 }
 
-static size_t length(const struct store_cursor *c, int at)
+static size_t length_sqlite(const struct store_cursor *c, int at)
 {
 	return (size_t)sqlite3_column_bytes(stmt_of(c), at);
 }
 
-static int64_t number(const struct store_cursor *c, int at)
+static int64_t number_sqlite(const struct store_cursor *c, int at)
 {
 	return sqlite3_column_int64(stmt_of(c), at);
 }
@@ -257,7 +258,7 @@ static int exec(struct store *s, const char *sql)
 		code = sqlite3_exec(sqlite_of(s)->db, sql, NULL, NULL, NULL);
 	} while (code == SQLITE_BUSY && clock_mono_ms() < until_ms &&
 		 store_pause(s, n++));
-	return code == SQLITE_OK ? 0 : failed(s);
+	return code == SQLITE_OK ? 0 : sqlite_failed(s);
 }
 
 static int read_version(struct store *s, int64_t *version)
@@ -267,7 +268,7 @@ static int read_version(struct store *s, int64_t *version)
 
 	sqlite3_prepare_v2(sqlite_of(s)->db, "PRAGMA user_version", -1, &c.stmt,
 			   NULL);
-	rc = step(s, &c.base);
+	rc = step_sqlite(s, &c.base);
 	if (rc == 1)
 		*version = sqlite3_column_int64(c.stmt, 0);
 	sqlite3_finalize(c.stmt);
@@ -314,7 +315,7 @@ static int touch(struct store *s)
  * Create the file with the right mode. Without open(2), since closing a second
  * descriptor would drop SQLite's locks on the file in this process.
  */
-static int make_file(struct store *s)
+static int make_db_file(struct store *s)
 {
 	if (mknod(s->db_path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
 		return store_failed(s, -errno, s->db_path);
@@ -353,7 +354,7 @@ static int resync(struct store *s)
 		    q->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	} while ((code & 0xFF) == SQLITE_BUSY && store_pause(s, n++));
 	if (code != SQLITE_OK)
-		return failed(s);
+		return sqlite_failed(s);
 	q->unsynced = false;
 	return 0;
 }
@@ -362,7 +363,7 @@ static int open_db(struct store *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct sqlite *q = sqlite_of(s);
-	int rc = make_file(s);
+	int rc = make_db_file(s);
 
 	if (rc != 0)
 		return rc;
@@ -371,11 +372,11 @@ static int open_db(struct store *s)
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
 				SQLITE_OPEN_EXRESCODE,
 			    STORE_SQLITE_LOG_VFS) != SQLITE_OK)
-		return q->db != NULL ? failed(s)
+		return q->db != NULL ? sqlite_failed(s)
 				     : store_failed(s, -ENOMEM, s->db_path);
 	store_sqlite_log_watch(q->db);
 	sqlite3_busy_handler(q->db, on_busy, s);
-	rc = store_sqlite_guard(q->db) == SQLITE_OK ? 0 : failed(s);
+	rc = store_sqlite_guard(q->db) == SQLITE_OK ? 0 : sqlite_failed(s);
 	if (rc == 0)
 		rc = exec(s, store_pragmas);
 	if (rc == 0)
@@ -440,21 +441,21 @@ static int64_t changes(const struct store *s)
 	return sqlite3_changes(sqlite_of(s)->db);
 }
 
-static const char *words(const struct store *s)
+static const char *engine_words_sqlite(const struct store *s)
 {
 	return sqlite3_errmsg(sqlite_of(s)->db);
 }
 
-static int unstage(struct store *s)
+static int unstage_sqlite(struct store *s)
 {
-	sqlite3_stmt *rows = stmt_of(prepare(s, STMT_STAGED_ROWS));
-	sqlite3_stmt *put = stmt_of(prepare(s, STMT_PUT_RUN));
-	sqlite3_stmt *forget = stmt_of(prepare(s, STMT_FORGET_STAGED));
+	sqlite3_stmt *rows = stmt_of(prepare_sqlite(s, STMT_STAGED_ROWS));
+	sqlite3_stmt *put = stmt_of(prepare_sqlite(s, STMT_PUT_RUN));
+	sqlite3_stmt *forget = stmt_of(prepare_sqlite(s, STMT_FORGET_STAGED));
 	int rc = 0;
 
 	if (rows == NULL || put == NULL || forget == NULL ||
 	    store_sqlite_unstage(rows, put, forget) != SQLITE_DONE)
-		rc = failed(s);
+		rc = sqlite_failed(s);
 	sqlite3_reset(rows);
 	sqlite3_reset(put);
 	sqlite3_reset(forget);
@@ -483,7 +484,7 @@ static void relax(struct store *s, bool relaxed)
 
 const struct store_engine store_sqlite = {
     .commits_alone = true,
-    .unstage = unstage,
+    .unstage = unstage_sqlite,
     .relax = relax,
     .open = open_or_close,
     .close = close_db,
@@ -492,14 +493,14 @@ const struct store_engine store_sqlite = {
     .touch = touch,
     .in_transaction = in_transaction,
     .changes = changes,
-    .words = words,
-    .prepare = prepare,
+    .words = engine_words_sqlite,
+    .prepare = prepare_sqlite,
     .bind = bind,
-    .step = step,
-    .reset = reset,
+    .step = step_sqlite,
+    .reset = reset_sqlite,
     .columns = columns,
-    .is_null = is_null,
+    .is_null = is_null_sqlite,
     .text = text,
-    .length = length,
-    .number = number,
+    .length = length_sqlite,
+    .number = number_sqlite,
 };

@@ -52,7 +52,7 @@ static struct log_file *log_of(sqlite3_file *f)
 }
 
 /* Write the held bytes; a failed write is not repeated. */
-static int flush(struct log_file *f)
+static int flush_wal(struct log_file *f)
 {
 	int n = f->n_held;
 
@@ -81,7 +81,7 @@ static int log_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 	int rc = SQLITE_OK;
 
 	if (!follows || n > f->room - f->n_held)
-		rc = flush(f);
+		rc = flush_wal(f);
 	if (rc != SQLITE_OK || n > f->room)
 		return rc != SQLITE_OK
 			   ? rc
@@ -90,13 +90,13 @@ static int log_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at)
 		f->at = at;
 	memcpy(f->held + f->n_held, p, (size_t)n);
 	f->n_held += n;
-	return is_last(f, p, n) ? flush(f) : SQLITE_OK;
+	return is_last(f, p, n) ? flush_wal(f) : SQLITE_OK;
 }
 
 /* Write the held bytes, then forward any other call. */
 #define AFTER_FLUSH(call, ...)                                                 \
 	struct log_file *f = log_of(file);                                     \
-	int rc = flush(f);                                                     \
+	int rc = flush_wal(f);                                                 \
                                                                                \
 	return rc != SQLITE_OK ? rc                                            \
 			       : f->real->pMethods->call(f->real, __VA_ARGS__)
@@ -115,7 +115,7 @@ static int log_truncate(sqlite3_file *file, sqlite3_int64 size)
 static int log_sync(sqlite3_file *file, int flags)
 {
 	struct log_file *f = log_of(file);
-	int rc = flush(f);
+	int rc = flush_wal(f);
 
 	if (rc != SQLITE_OK)
 		return rc;
@@ -207,8 +207,8 @@ void store_sqlite_log_watch(sqlite3 *db)
 }
 
 /* Open a file: all files but the log are opened by the VFS below. */
-static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
-		     int flags, int *given)
+static int open_wal(sqlite3_vfs *vfs, const char *name, sqlite3_file *file,
+		    int flags, int *given)
 {
 	struct log_file *f = log_of(file);
 	int rc;
@@ -238,6 +238,6 @@ int store_sqlite_log_register(void)
 	vfs.zName = STORE_SQLITE_LOG_VFS;
 	vfs.pNext = NULL;
 	vfs.szOsFile = below->szOsFile + (int)sizeof(struct log_file);
-	vfs.xOpen = open_file;
+	vfs.xOpen = open_wal;
 	return sqlite3_vfs_register(&vfs, 0);
 }

@@ -33,7 +33,7 @@ static uint32_t number_at(const unsigned char *p)
 }
 
 /* Judge the file's first bytes as SQLite would; an empty file is new. */
-static int judge(const unsigned char *header, size_t len)
+static int judge_header(const unsigned char *header, size_t len)
 {
 	if (len == 0)
 		return 0;
@@ -59,7 +59,7 @@ static int look_at_header(const char *path, bool *empty)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	n = pread(fd, header, sizeof(header), 0);
-	rc = n < 0 ? -errno : judge(header, (size_t)n);
+	rc = n < 0 ? -errno : judge_header(header, (size_t)n);
 	*empty = n <= 0;
 	close(fd);
 	return rc;
@@ -119,7 +119,7 @@ static int look_at_db(const char *path)
 	return rc != 0 || empty ? rc : look_at_tables(path);
 }
 
-static int fail(char *errmsg, size_t size, const char *path, int rc)
+static int fail_look(char *errmsg, size_t size, const char *path, int rc)
 {
 	/* for these two errors strerror() says less */
 	bool plain = rc == -EUCLEAN || rc == -ENOTSUP;
@@ -135,7 +135,7 @@ int store_look(const char *state_dir, char *errmsg, size_t size)
 	int rc = look_at_db(path);
 
 	if (rc != 0)
-		fail(errmsg, size, path, rc);
+		fail_look(errmsg, size, path, rc);
 	free(path);
 	return rc;
 }

@@ -9,7 +9,7 @@
 #include "supervisor/store/sqlite/store_sqlite_staged.h"
 
 /* The columns behind the row's number are PUT's parameters, from the first. */
-static int put_row(sqlite3_stmt *row, sqlite3_stmt *put)
+static int put_staged_row(sqlite3_stmt *row, sqlite3_stmt *put)
 {
 	int n = sqlite3_column_count(row), code;
 
@@ -27,7 +27,7 @@ int store_sqlite_unstage(sqlite3_stmt *rows, sqlite3_stmt *put,
 	int code;
 
 	while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
-		code = put_row(rows, put);
+		code = put_staged_row(rows, put);
 		if (code != SQLITE_DONE)
 			return code;
 	}

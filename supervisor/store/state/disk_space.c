@@ -39,7 +39,7 @@ void disk_space_of_fini(struct disk_space_of *of)
 /*
  * Judge HAS of ALL, where WANTED are reserved, but no more than a tenth of ALL.
  */
-static enum disk_space judge(int64_t has, int64_t all, int64_t wanted)
+static enum disk_space judge_space(int64_t has, int64_t all, int64_t wanted)
 {
 	int64_t kept =
 	    wanted < all / DISK_SPACE_PART ? wanted : all / DISK_SPACE_PART;
@@ -57,11 +57,11 @@ static enum disk_space judge_files(const struct statvfs *fs)
 {
 	return fs->f_files == 0
 		   ? DISK_SPACE_OK
-		   : judge(times(fs->f_favail, 1), times(fs->f_files, 1),
-			   DISK_SPACE_FILES);
+		   : judge_space(times(fs->f_favail, 1), times(fs->f_files, 1),
+				 DISK_SPACE_FILES);
 }
 
-static bool ask(const char *dir, struct statvfs *fs)
+static bool ask_space(const char *dir, struct statvfs *fs)
 {
 	bool told;
 
@@ -71,31 +71,32 @@ static bool ask(const char *dir, struct statvfs *fs)
 	return told;
 }
 
-static enum disk_space look(const char *dir, int64_t reserve, int64_t size)
+static enum disk_space look_at_space(const char *dir, int64_t reserve,
+				     int64_t size)
 {
 	enum disk_space bytes, files;
 	struct statvfs fs;
 
-	if (reserve <= 0 || !ask(dir, &fs))
+	if (reserve <= 0 || !ask_space(dir, &fs))
 		return DISK_SPACE_OK;
-	bytes = judge(times(fs.f_bavail, fs.f_frsize) - size,
-		      times(fs.f_blocks, fs.f_frsize), reserve);
+	bytes = judge_space(times(fs.f_bavail, fs.f_frsize) - size,
+			    times(fs.f_blocks, fs.f_frsize), reserve);
 	files = judge_files(&fs);
 	return files > bytes ? files : bytes;
 }
 
 enum disk_space disk_space_at(const struct disk_space_of *of, int64_t size)
 {
-	return look(of->dir, of->reserve, size);
+	return look_at_space(of->dir, of->reserve, size);
 }
 
 enum disk_space disk_space(const struct config *c, int64_t size)
 {
-	return look(c->state_dir, c->disk_reserve_bytes, size);
+	return look_at_space(c->state_dir, c->disk_reserve_bytes, size);
 }
 
 /* Tell the operator; clients are not told where, and how much. */
-static void tell(const struct config *c, enum disk_space room, int64_t now)
+static void log_space(const struct config *c, enum disk_space room, int64_t now)
 {
 	static enum disk_space told;
 	static int64_t told_ms = -TELL_EVERY_MS;
@@ -127,7 +128,7 @@ enum disk_space disk_space_lately(const struct config *c)
 		room = disk_space(c, 0);
 		asked_ms = now;
 		of = c;
-		tell(c, room, now);
+		log_space(c, room, now);
 	}
 	return room;
 }

@@ -28,7 +28,7 @@ static void make_key(unsigned char out[SEAL_KEY_BYTES])
 /* ---- an existing file ---- */
 
 /* Return the fault of the file, for people; NULL: there is none. */
-static const char *fault_of(const struct stat *st)
+static const char *key_file_fault(const struct stat *st)
 {
 	if (!S_ISREG(st->st_mode))
 		return "is no regular file";
@@ -68,7 +68,7 @@ static int read_key(unsigned char out[SEAL_KEY_BYTES], const char *path,
 	}
 	if (fstat(fd, &st) != 0)
 		rc = -errno;
-	else if ((*fault = fault_of(&st)) != NULL)
+	else if ((*fault = key_file_fault(&st)) != NULL)
 		rc = -EINVAL;
 	else
 		rc = read_all(fd, out);
@@ -99,7 +99,7 @@ static int write_key(int fd)
  * Make a whole file under a temporary name, then link it as PATH, unless
  * another process was first.
  */
-static int make_file(const char *state_dir, const char *path)
+static int make_key_file(const char *state_dir, const char *path)
 {
 	char *tmp;
 	int rc = state_file_mkdirs(state_dir), fd;
@@ -127,7 +127,7 @@ int seal_key_load(unsigned char out[SEAL_KEY_BYTES], const char *state_dir,
 	int rc = read_key(out, path, &fault);
 
 	if (rc == -ENOENT) {
-		rc = make_file(state_dir, path);
+		rc = make_key_file(state_dir, path);
 		if (rc == 0)
 			rc = read_key(out, path, &fault);
 	}

@@ -23,7 +23,7 @@ struct decoder {
 };
 
 /* Raise "JSON, byte 12: WHAT". */
-static int refuse(struct decoder *d, const char *what)
+static int refuse_json(struct decoder *d, const char *what)
 {
 	LUAI_UACINT at = d->scan.p - d->text + 1;
 
@@ -57,8 +57,8 @@ static void refuse_fault(struct decoder *d, enum json_fault fault)
 	/* past the bracket, and to what the backslash escapes */
 	d->scan.p +=
 	    fault == JSON_FAULT_TOO_DEEP || fault >= JSON_FAULT_NO_ESCAPE;
-	refuse(d, fault == JSON_FAULT_UNWANTED ? wanted[d->scan.want]
-					       : errmsgs[fault]);
+	refuse_json(d, fault == JSON_FAULT_UNWANTED ? wanted[d->scan.want]
+						    : errmsgs[fault]);
 }
 
 static enum json_event next(struct decoder *d)
@@ -70,7 +70,7 @@ static enum json_event next(struct decoder *d)
 	return event;
 }
 
-static void put_number(struct decoder *d)
+static void push_number(struct decoder *d)
 {
 	const char *p = d->scan.token;
 	uint64_t n;
@@ -86,7 +86,7 @@ static void put_number(struct decoder *d)
 	v = strtod(p, NULL);
 	if (!isfinite(v)) {
 		d->scan.p = p;
-		refuse(d, "a number beyond what a double holds");
+		refuse_json(d, "a number beyond what a double holds");
 	}
 	lua_pushnumber(d->L, v);
 }
@@ -102,7 +102,7 @@ static void put_string(struct decoder *d)
 
 	if (good < n) {
 		d->scan.p = from + good;
-		refuse(d, "a string that is not UTF-8");
+		refuse_json(d, "a string that is not UTF-8");
 	}
 	if (d->scan.plain) {
 		lua_pushlstring(d->L, from, n);
@@ -117,7 +117,7 @@ static void put_string(struct decoder *d)
 	luaL_pushresultsize(&b, n);
 }
 
-static void put_value(struct decoder *d, enum json_event event);
+static void push_value(struct decoder *d, enum json_event event);
 
 static void put_array(struct decoder *d)
 {
@@ -128,7 +128,7 @@ static void put_array(struct decoder *d)
 	lua_newtable(d->L);
 	lua_json_mark_array(d->L, -1);
 	while ((event = next(d)) != JSON_CLOSE) {
-		put_value(d, event);
+		push_value(d, event);
 		lua_rawseti(d->L, -2, ++n);
 	}
 }
@@ -141,10 +141,10 @@ static void put_key(struct decoder *d)
 	put_string(d);
 	key = lua_tolstring(d->L, -1, &n);
 	if (memchr(key, '\0', n) != NULL)
-		refuse(d, "a key with a NUL");
+		refuse_json(d, "a key with a NUL");
 	lua_pushvalue(d->L, -1);
 	if (lua_rawget(d->L, -3) != LUA_TNIL)
-		refuse(d, "the same key again");
+		refuse_json(d, "the same key again");
 	lua_pop(d->L, 1);
 }
 
@@ -154,13 +154,13 @@ static void put_object(struct decoder *d)
 	lua_newtable(d->L);
 	while (next(d) != JSON_CLOSE) {
 		put_key(d);
-		put_value(d, next(d));
+		push_value(d, next(d));
 		lua_rawset(d->L, -3);
 	}
 }
 
 /* Push the value that begins with EVENT. */
-static void put_value(struct decoder *d, enum json_event event)
+static void push_value(struct decoder *d, enum json_event event)
 {
 	switch (event) {
 	case JSON_OBJECT:
@@ -173,7 +173,7 @@ static void put_value(struct decoder *d, enum json_event event)
 		put_string(d);
 		break;
 	case JSON_NUMBER:
-		put_number(d);
+		push_number(d);
 		break;
 	case JSON_TRUE:
 	case JSON_FALSE:
@@ -191,6 +191,6 @@ void lua_json_decode(lua_State *L, const char *text, size_t len)
 	    .L = L, .text = text, .scan = {.p = text, .end = text + len}};
 
 	luaL_checkstack(L, 8, "too many levels");
-	put_value(&d, next(&d));
+	push_value(&d, next(&d));
 	(void)next(&d);
 }

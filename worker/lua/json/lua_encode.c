@@ -58,7 +58,7 @@ static void grow(struct encoder *e, size_t n)
 }
 
 /* Append N bytes; bytes beyond max are only counted. */
-static void put(struct encoder *e, const char *p, size_t n)
+static void encode_bytes(struct encoder *e, const char *p, size_t n)
 {
 	e->total += n;
 	if (e->total > e->max)
@@ -71,7 +71,7 @@ static void put(struct encoder *e, const char *p, size_t n)
 
 static void put_char(struct encoder *e, char c)
 {
-	put(e, &c, 1);
+	encode_bytes(e, &c, 1);
 }
 
 static size_t add_level(char *out, size_t n, const struct level *at)
@@ -90,7 +90,8 @@ static size_t add_level(char *out, size_t n, const struct level *at)
 }
 
 /* Raise "WHAT at /rows/3/name". */
-static int refuse(struct encoder *e, const struct level *at, const char *what)
+static int refuse_value(struct encoder *e, const struct level *at,
+			const char *what)
 {
 	char path[PATH_MAX_BYTES + 1] = "";
 
@@ -113,7 +114,7 @@ static void put_escape(struct encoder *e, unsigned char c)
 		return;
 	}
 	(void)snprintf(u, sizeof(u), "\\u%04x", c);
-	put(e, u, 6);
+	encode_bytes(e, u, 6);
 }
 
 static bool plain(unsigned char c)
@@ -129,7 +130,7 @@ static void put_string(struct encoder *e, const char *p, size_t n)
 
 		while (run < n && plain((unsigned char)p[run]))
 			run++;
-		put(e, p, run);
+		encode_bytes(e, p, run);
 		if (run < n)
 			put_escape(e, (unsigned char)p[run++]);
 		p += run;
@@ -143,7 +144,7 @@ static void put_double(struct encoder *e, const struct level *at, double d)
 	char text[NUMBER_MAX];
 
 	if (!isfinite(d))
-		refuse(e, at, isnan(d) ? "a NaN" : "an infinite number");
+		refuse_value(e, at, isnan(d) ? "a NaN" : "an infinite number");
 	if (fabs(d) < EXACT_MAX && trunc(d) == d) {
 		(void)snprintf(text, sizeof(text), "%.0f", d);
 	} else {
@@ -154,10 +155,11 @@ static void put_double(struct encoder *e, const struct level *at, double d)
 				break;
 		}
 	}
-	put(e, text, strlen(text));
+	encode_bytes(e, text, strlen(text));
 }
 
-static void put_number(struct encoder *e, const struct level *at, int idx)
+static void encode_lua_number(struct encoder *e, const struct level *at,
+			      int idx)
 {
 	char text[NUMBER_MAX];
 
@@ -167,10 +169,10 @@ static void put_number(struct encoder *e, const struct level *at, int idx)
 	}
 	(void)snprintf(text, sizeof(text), "%lld",
 		       (long long)lua_tointeger(e->L, idx));
-	put(e, text, strlen(text));
+	encode_bytes(e, text, strlen(text));
 }
 
-static void put_value(struct encoder *e, const struct level *up, int idx);
+static void encode_value(struct encoder *e, const struct level *up, int idx);
 
 struct key {
 	const char *p;
@@ -241,7 +243,7 @@ static void put_object(struct encoder *e, struct level *at, int table, size_t n)
 	int top = lua_gettop(L);
 
 	if (!lua_checkstack(L, n > INT32_MAX / 2 ? INT32_MAX / 2 : (int)n + 8))
-		refuse(e, at->up, "a table with so many keys");
+		refuse_value(e, at->up, "a table with so many keys");
 	if (n > KEYS_ON_STACK)
 		keys = lua_newuserdatauv(L, n * sizeof(*keys), 0);
 	push_keys(e, table, keys, n);
@@ -250,15 +252,15 @@ static void put_object(struct encoder *e, struct level *at, int table, size_t n)
 		at->key = keys[i].p;
 		if (!utf8_ok(keys[i].p, keys[i].n) ||
 		    memchr(keys[i].p, '\0', keys[i].n) != NULL)
-			refuse(e, at->up,
-			       "a key that is not UTF-8 without NUL");
+			refuse_value(e, at->up,
+				     "a key that is not UTF-8 without NUL");
 		if (i > 0)
 			put_char(e, ',');
 		put_string(e, keys[i].p, keys[i].n);
 		put_char(e, ':');
 		lua_pushvalue(L, keys[i].idx);
 		lua_rawget(L, table);
-		put_value(e, at, lua_gettop(L));
+		encode_value(e, at, lua_gettop(L));
 		lua_pop(L, 1);
 	}
 	put_char(e, '}');
@@ -275,7 +277,7 @@ static void put_array(struct encoder *e, struct level *at, int table, size_t n)
 		if (i > 1)
 			put_char(e, ',');
 		lua_rawgeti(L, table, at->index);
-		put_value(e, at, lua_gettop(L));
+		encode_value(e, at, lua_gettop(L));
 		lua_pop(L, 1);
 	}
 	put_char(e, ']');
@@ -310,7 +312,7 @@ static void count_keys(struct encoder *e, const struct level *at, int table,
 		} else {
 			lua_pushfstring(L, "a table with a key of type %s",
 					luaL_typename(L, -1));
-			refuse(e, at, lua_tostring(L, -1));
+			refuse_value(e, at, lua_tostring(L, -1));
 		}
 	}
 }
@@ -329,10 +331,10 @@ static bool is_array(struct encoder *e, const struct level *at, int table,
 	bool marked = lua_json_is_array(L, table);
 
 	if (k->strings > 0 && (marked || k->integers > 0))
-		refuse(e, at,
-		       marked ? "an array with named fields"
-			      : "a table with both integer keys and "
-				"named fields");
+		refuse_value(e, at,
+			     marked ? "an array with named fields"
+				    : "a table with both integer keys and "
+				      "named fields");
 	if (k->integers > 0 && !is_list(k)) {
 		lua_pushfstring(L,
 				"a table with %I integer keys from %I to %I "
@@ -340,7 +342,7 @@ static bool is_array(struct encoder *e, const struct level *at, int table,
 				(LUAI_UACINT)k->integers,
 				(LUAI_UACINT)k->lowest,
 				(LUAI_UACINT)k->highest);
-		refuse(e, at, lua_tostring(L, -1));
+		refuse_value(e, at, lua_tostring(L, -1));
 	}
 	return marked || k->integers > 0;
 }
@@ -353,9 +355,9 @@ static void put_table(struct encoder *e, const struct level *up, int idx)
 	at.depth = up == NULL ? 1 : up->depth + 1;
 	for (const struct level *l = up; l != NULL; l = l->up)
 		if (l->table == at.table)
-			refuse(e, up, "a table that contains itself");
+			refuse_value(e, up, "a table that contains itself");
 	if (at.depth > LUA_JSON_DEPTH_MAX)
-		refuse(e, up, "a table more than 64 levels deep");
+		refuse_value(e, up, "a table more than 64 levels deep");
 	luaL_checkstack(e->L, 16, "too many levels");
 	count_keys(e, up, idx, &k);
 	if (is_array(e, up, idx, &k))
@@ -364,7 +366,7 @@ static void put_table(struct encoder *e, const struct level *up, int idx)
 		put_object(e, &at, idx, k.strings);
 }
 
-static void put_value(struct encoder *e, const struct level *up, int idx)
+static void encode_value(struct encoder *e, const struct level *up, int idx)
 {
 	lua_State *L = e->L;
 	const char *p;
@@ -372,21 +374,21 @@ static void put_value(struct encoder *e, const struct level *up, int idx)
 
 	switch (lua_type(L, idx)) {
 	case LUA_TNIL:
-		put(e, "null", 4);
+		encode_bytes(e, "null", 4);
 		break;
 	case LUA_TBOOLEAN:
 		p = lua_toboolean(L, idx) ? "true" : "false";
-		put(e, p, strlen(p));
+		encode_bytes(e, p, strlen(p));
 		break;
 	case LUA_TNUMBER:
-		put_number(e, up, idx);
+		encode_lua_number(e, up, idx);
 		break;
 	case LUA_TSTRING:
 		p = lua_tolstring(L, idx, &n);
 		if (!utf8_ok(p, n))
-			refuse(e, up,
-			       "a string that is not UTF-8 (encode bytes "
-			       "by run.base64.encode)");
+			refuse_value(e, up,
+				     "a string that is not UTF-8 (encode bytes "
+				     "by run.base64.encode)");
 		put_string(e, p, n);
 		break;
 	case LUA_TTABLE:
@@ -395,9 +397,9 @@ static void put_value(struct encoder *e, const struct level *up, int idx)
 	default:
 		if (!lua_json_is_null(L, idx)) {
 			lua_pushfstring(L, "a %s", luaL_typename(L, idx));
-			refuse(e, up, lua_tostring(L, -1));
+			refuse_value(e, up, lua_tostring(L, -1));
 		}
-		put(e, "null", 4);
+		encode_bytes(e, "null", 4);
 	}
 }
 
@@ -410,7 +412,7 @@ bool lua_json_encode(lua_State *L, int idx, size_t max, size_t *len)
 	idx = lua_absindex(L, idx);
 	lua_pushnil(L);
 	e.room = lua_gettop(L);
-	put_value(&e, NULL, idx);
+	encode_value(&e, NULL, idx);
 	*len = e.total;
 	if (e.total > max) {
 		lua_settop(L, e.room - 1);

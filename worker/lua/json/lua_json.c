@@ -74,7 +74,7 @@ static int encode(lua_State *L)
 	return 1;
 }
 
-static int decode(lua_State *L)
+static int json_decode(lua_State *L)
 {
 	size_t n;
 	const char *p = luaL_checklstring(L, 1, &n);
@@ -88,7 +88,7 @@ void lua_json_push_library(lua_State *L)
 {
 	static const luaL_Reg fns[] = {
 	    {"encode", encode},
-	    {"decode", decode},
+	    {"decode", json_decode},
 	    {NULL, NULL},
 	};
 

@@ -329,6 +329,24 @@ void store_postgres_rejoin(struct store *s)
 	p->retry_ms = p->backoff_ms = 0;
 }
 
+/*
+ * The heartbeat's own connection is silent. Perhaps the database takes no further
+ * connection, so beat by the store's connection. A busy row is left to the next beat.
+ */
+static int beat_instead(struct store *s, struct postgres *p)
+{
+	int64_t lease_ms, silent_ms = clock_boot_ms() - s->beaten_ms;
+	int rc;
+
+	pthread_mutex_lock(&p->pulse.lock);
+	lease_ms = p->pulse.lease_ms;
+	pthread_mutex_unlock(&p->pulse.lock);
+	if (silent_ms < lease_ms / STORE_LEASE_MARGIN)
+		return 0;
+	rc = store_postgres_beat_by(s, &p->link, s->instance);
+	return rc == -EBUSY ? 0 : rc;
+}
+
 /* Check the store's connection, since the heartbeat has a separate connection. */
 int store_postgres_beat(struct store *s)
 {
@@ -340,6 +358,8 @@ int store_postgres_beat(struct store *s)
 			 "another server has taken over what this one had");
 		rc = -EOWNERDEAD;
 	}
+	if (rc == 0)
+		rc = beat_instead(s, p);
 	if (rc == 0)
 		rc = store_postgres_count_nodes(p);
 	return rc == 0 ? 0 : store_postgres_failed(s, rc);

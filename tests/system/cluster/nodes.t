@@ -117,6 +117,26 @@ for my $how ('stopped', 'cut off') {
 	unlike($_->log_text, qr/taken_for_dead/, 'nobody was taken for dead') for $one, $two;
 	$_->stop('both stop') for $one, $two;
 }
+# ---- no further connection ----
+{
+	my ($one, $a, $two, $b) = pair('full', lease_ms => 6000);
+	my ($run) = dozing($a);
+	my $listed = sub { my ($like) = @_; return (Postgres::postgres_sql(
+		"SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '$one->{backend}' AND query LIKE '$like'"))[0] };
+	my $beats = sub { (Postgres::postgres_sql("SELECT heartbeat_ms FROM node WHERE node_name = '$one->{name}'", Postgres::postgres_url('full')))[0] };
+
+	unlink "$one->{root}/.s.PGSQL.5432";
+	until_true('the connection of the heartbeat to end', sub { $listed->('%paddock_beat%') > 0 });
+	my $last = $beats->();
+	until_true('heartbeats for longer than a lease', sub { $beats->() > $last + 8000 || $one->log_text =~ /lease=over/ });
+	is($a->get($run)->{status}, 'running', 'a node whose heartbeat gets no connection keeps its runs');
+	unlike($one->log_text, qr/lease=over/, '  by heartbeats on the connection that is left');
+	is($a->run_sync(nap => {ms => 1, n => 5})->{result}, 5, '  and runs others');
+	link_up($one);
+	$b->tool(cancel_task_run => {runId => $run});
+	is($a->ended($run)->{status}, 'canceled', '  and is asked to end one from elsewhere');
+	$_->stop('both stop') for $one, $two;
+}
 # ---- who is there ----
 {
 	my ($one, $a, $two, $b) = pair('listed');

@@ -318,6 +318,47 @@ static struct store_run shown(const struct store_run *run, const char *view,
 	return row;
 }
 
+/* Wait until a view of RUN is stored, or until a session waits for a lock. */
+static void wait_for_view(const char *dir, const struct store_run *run)
+{
+	struct help_db *db = help_open(dir);
+	char *sql = xasprintf("SELECT (SELECT count(*) FROM shown WHERE run ="
+			      " '%s') + (SELECT count(*) FROM pg_locks"
+			      " WHERE NOT granted)",
+			      run->id);
+
+	while (help_number(db, sql) == 0)
+		usleep(1000);
+	help_close(db);
+	free(sql);
+}
+
+/* A view that is stored while another session ends the run is removed, too. */
+static void test_late_view(const char *dir, struct store *owner)
+{
+	struct store_run run = help_run("alice", STORE_RUNNING);
+	struct help_db *db = help_open(dir);
+	struct store_run row;
+	char *sql;
+
+	help_put(owner, &run, STORE_SYNC);
+	sql = xasprintf("UPDATE runs SET status = 5, ended = 1 WHERE id = '%s'",
+			run.id);
+	help_sql(db, "BEGIN");
+	help_sql(db, sql);
+	row = shown(&run, "{}", NULL);
+	store_show(owner, &row);
+	wait_for_view(dir, &run);
+	help_sql(db, "COMMIT");
+	look(owner, "alice", run.id, false); /* wait for the view */
+	free(sql);
+	sql = xasprintf("SELECT count(*) FROM shown WHERE run = '%s'", run.id);
+	is_int(help_number(db, sql), 0,
+	       "no view of a run is left which ended at the same time");
+	help_close(db);
+	free(sql);
+}
+
 static void test_mail(struct store *owner, struct store *other)
 {
 	struct store_run run = help_run("alice", STORE_RUNNING);
@@ -486,6 +527,7 @@ int main(void)
 		test_letters(owner, other);
 		test_many(dir, owner, other);
 		test_full(dir, owner, other);
+		test_late_view(dir, owner);
 	}
 	store_stop(owner, 10000);
 	if (help_is_postgres())

@@ -3,7 +3,8 @@
  * store_batch.c - executes a batch of requests in one transaction, and after a
  * failure each request by itself, so that one bad request fails alone. The
  * store's thread calls it. Requests that have to be kept go to a queue for
- * further tries; the others get their -errno.
+ * further tries; the others get their -errno. db/store_stuck.c tries requests whose
+ * rows other sessions lock.
  */
 #include "supervisor/store/store_impl.h"
 
@@ -11,11 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define PARTS_EACH 8 /* of 1 MiB; the rest waits for the next batch */
 /* consecutive failures, after which the remaining requests fail without a try */
 #define TRIES 3
+/* for locks of rows; the remaining writes fail without a try */
+#define LOCKS_MS 1000
 /* consecutive deadlocks before a deadlock counts as a failure */
 #define DEADLOCKS 5
 
@@ -233,8 +237,7 @@ static bool is_brief(const struct store *s, const struct store_reqs *batch)
 	       s->engine->is_open(s);
 }
 
-/* Execute the whole BATCH in a single transaction: 0, or -errno with S->errmsg. */
-static int attempt_batch(struct store *s, struct store_reqs *batch)
+int store_attempt(struct store *s, struct store_reqs *batch)
 {
 	struct store_req *r;
 	bool writes = false, brief;
@@ -271,7 +274,7 @@ static int attempt_merged(struct store *s, struct store_reqs *batch)
 {
 	if (STAILQ_NEXT(STAILQ_FIRST(batch), link) != NULL)
 		merge_batch(batch);
-	return attempt_batch(s, batch);
+	return store_attempt(s, batch);
 }
 
 static int attempt_again(struct store *s, struct store_reqs *batch)
@@ -283,8 +286,7 @@ static int attempt_again(struct store *s, struct store_reqs *batch)
 	return attempt_merged(s, batch);
 }
 
-/* Make the result of R final. */
-static void settle_req(struct store *s, struct store_req *r)
+void store_settle(struct store *s, struct store_req *r)
 {
 	const struct store_req *last = r;
 
@@ -296,22 +298,32 @@ static void settle_req(struct store *s, struct store_req *r)
 		r->op->drop(s, r);
 }
 
-/* Would R overtake an older write of the same row? */
-static bool overtakes(const struct store_req *r,
-		      const struct store_reqs *retry_queue)
+/* Returns the id or key of the row that R writes. */
+static const char *row_of(const struct store_req *r)
+{
+	if (r->run.id[0] != '\0')
+		return r->run.id;
+	if (r->artifact.id[0] != '\0')
+		return r->artifact.id;
+	if (r->session.key != NULL)
+		return r->session.key;
+	return r->id != NULL ? r->id : r->key != NULL ? r->key : "";
+}
+
+const struct store_req *store_overtaken(const struct store_req *r,
+					const struct store_reqs *queue)
 {
 	const struct store_req *k;
 
-	STAILQ_FOREACH(k, retry_queue, link)
-		if (r->op == k->op && strcmp(r->run.id, k->run.id) == 0)
-			return true;
-	return false;
+	STAILQ_FOREACH(k, queue, link)
+		if (r->op == k->op && strcmp(row_of(r), row_of(k)) == 0)
+			return k;
+	return NULL;
 }
 
-/* R failed with RC: queue R again, or report the failure. */
-static void refuse_req(struct store *s, struct store_req *r, int rc,
-		       const char *errmsg, struct store_reqs *decided,
-		       struct store_reqs *retry_queue)
+void store_refuse(struct store *s, struct store_req *r, int rc,
+		  const char *errmsg, struct store_reqs *decided,
+		  struct store_reqs *retry_queue)
 {
 	store_req_forget(r);
 	if (r->retry && !(rc == -EOWNERDEAD && r->op->ours)) {
@@ -319,8 +331,82 @@ static void refuse_req(struct store *s, struct store_req *r, int rc,
 		return;
 	}
 	store_req_fail(r, rc, "%s", errmsg);
-	settle_req(s, r);
+	store_settle(s, r);
 	STAILQ_INSERT_TAIL(decided, r, link);
+}
+
+/* The requests of a failed batch, tried one after the other. */
+struct pass {
+	struct store_reqs decided;
+	struct store_reqs *retry_queue;
+	int tries[2]; /* left, of reads and of writes */
+	bool asked;   /* ROWS is known */
+	bool rows;    /* other sessions lock rows alone */
+	int64_t until_ms;
+	int rc; /* of the last failure, with its words */
+	char errmsg[STORE_WHY_SIZE];
+	bool failed; /* not for a row alone */
+};
+
+/* A write met a lock: shorten the wait for further locks, if they are of rows. */
+static void meet_lock(struct store *s, struct pass *p)
+{
+	if (p->asked || s->engine->hurry == NULL || !s->engine->is_open(s))
+		return;
+	p->asked = true;
+	p->rows = store_stuck_rows_alone(s);
+	if (p->rows)
+		s->engine->hurry(s, true);
+}
+
+/* How many requests of R's kind may fail yet, after R ended with VERDICT? */
+static int tries_left(const struct pass *p, const struct store_req *r,
+		      int verdict, int left)
+{
+	if (verdict == 0)
+		return TRIES;
+	if (verdict != -EBUSY)
+		return left - 1;
+	return r->op->writes && p->rows && clock_mono_ms() < p->until_ms ? left
+									 : 0;
+}
+
+/* Try R alone. Returns whether a failure is of R's row alone. */
+static bool try_alone(struct store *s, struct pass *p, struct store_req *r,
+		      int *verdict)
+{
+	struct store_reqs one = STAILQ_HEAD_INITIALIZER(one);
+	const struct store_req *older = store_overtaken(r, p->retry_queue);
+	int *left = &p->tries[r->op->writes];
+
+	if (older != NULL)
+		return r->stuck = older->stuck;
+	if (*left == 0)
+		return false;
+	store_req_forget(r);
+	STAILQ_INSERT_TAIL(&one, r, link);
+	*verdict = store_attempt(s, &one);
+	if (s->errmsg[0] != '\0')
+		memcpy(p->errmsg, s->errmsg, sizeof(p->errmsg));
+	if (*verdict == -EBUSY && r->op->writes)
+		meet_lock(s, p);
+	*left = tries_left(p, r, *verdict, *left);
+	return store_stuck_note(s, r, *verdict, p->rows);
+}
+
+static void try_next(struct store *s, struct pass *p, struct store_req *r)
+{
+	int verdict = p->rc;
+	bool of_row = try_alone(s, p, r, &verdict);
+
+	if (verdict == 0) {
+		store_settle(s, r);
+		STAILQ_INSERT_TAIL(&p->decided, r, link);
+		return;
+	}
+	p->failed |= !of_row;
+	p->rc = verdict;
+	store_refuse(s, r, verdict, p->errmsg, &p->decided, p->retry_queue);
 }
 
 /*
@@ -332,51 +418,47 @@ static void refuse_req(struct store *s, struct store_req *r, int rc,
 static void one_by_one(struct store *s, struct store_reqs *batch,
 		       struct store_reqs *retry_queue, int rc)
 {
-	struct store_reqs decided = STAILQ_HEAD_INITIALIZER(decided);
 	bool closed = !s->engine->is_open(s);
-	int tries[2] = {closed ? 0 : TRIES,		     /* reads */
-			closed || rc == -EBUSY ? 0 : TRIES}; /* writes */
-	char errmsg[STORE_WHY_SIZE];
-	bool failed = false;
+	struct pass p = {
+	    .decided = STAILQ_HEAD_INITIALIZER(p.decided),
+	    .retry_queue = retry_queue,
+	    .until_ms = clock_mono_ms() + LOCKS_MS,
+	    .rc = rc,
+	};
 	struct store_req *r;
 
-	memcpy(errmsg, s->errmsg, sizeof(errmsg));
+	memcpy(p.errmsg, s->errmsg, sizeof(p.errmsg));
+	if (rc == -EBUSY)
+		meet_lock(s, &p);
+	p.tries[false] = closed ? 0 : TRIES;
+	p.tries[true] = closed || (rc == -EBUSY && !p.rows) ? 0 : TRIES;
 	while ((r = STAILQ_FIRST(batch)) != NULL) {
-		struct store_reqs one = STAILQ_HEAD_INITIALIZER(one);
-		int *left = &tries[r->op->writes], verdict = rc;
-
 		STAILQ_REMOVE_HEAD(batch, link);
-		if (*left > 0 && !overtakes(r, retry_queue)) {
-			store_req_forget(r);
-			STAILQ_INSERT_TAIL(&one, r, link);
-			verdict = attempt_batch(s, &one);
-			*left = verdict == 0	    ? TRIES
-				: verdict == -EBUSY ? 0
-						    : *left - 1;
-		}
-		if (verdict == 0) {
-			settle_req(s, r);
-			STAILQ_INSERT_TAIL(&decided, r, link);
-			continue;
-		}
-		failed = true;
-		rc = verdict;
-		if (s->errmsg[0] != '\0')
-			memcpy(errmsg, s->errmsg, sizeof(errmsg));
-		refuse_req(s, r, rc, errmsg, &decided, retry_queue);
+		try_next(s, &p, r);
 	}
-	STAILQ_CONCAT(batch, &decided);
-	memcpy(s->errmsg, errmsg, sizeof(errmsg));
-	if (!failed)
+	if (p.rows)
+		s->engine->hurry(s, false);
+	STAILQ_CONCAT(batch, &p.decided);
+	memcpy(s->errmsg, p.errmsg, sizeof(p.errmsg));
+	if (!p.failed)
 		s->errmsg[0] = '\0';
 }
 
-void store_batch(struct store *s, struct store_reqs *batch,
-		 struct store_reqs *retry_queue)
+/* Execute BATCH, which is not empty and has no stuck requests. */
+static void do_batch(struct store *s, struct store_reqs *batch,
+		     struct store_reqs *retry_queue)
 {
 	bool was_open = s->engine->is_open(s);
+	bool hurries = s->engine->hurry != NULL && was_open &&
+		       clock_mono_ms() < s->hurry_until_ms;
 	struct store_req *r;
-	int rc = attempt_merged(s, batch);
+	int rc;
+
+	if (hurries)
+		s->engine->hurry(s, true);
+	rc = attempt_merged(s, batch);
+	if (hurries)
+		s->engine->hurry(s, false);
 
 	/* reconnect after a lost connection before any request is refused */
 	if (rc == -ENOTCONN && was_open)
@@ -389,5 +471,16 @@ void store_batch(struct store *s, struct store_reqs *batch,
 		return;
 	}
 	STAILQ_FOREACH(r, batch, link)
-		settle_req(s, r);
+		store_settle(s, r);
+}
+
+void store_batch(struct store *s, struct store_reqs *batch,
+		 struct store_reqs *retry_queue)
+{
+	struct store_reqs stuck;
+
+	store_stuck_set_aside(batch, &stuck);
+	if (!STAILQ_EMPTY(batch))
+		do_batch(s, batch, retry_queue);
+	store_stuck_try(s, &stuck, batch, retry_queue);
 }

@@ -86,6 +86,12 @@ struct store_engine {
 	 */
 	void (*relax)(struct store *s, bool relaxed);
 	/*
+	 * While HURRIES, a transaction that writes awaits locks of other sessions only
+	 * briefly, and touch() tests the locks of tables. NULL: a lock is of the whole
+	 * database, never of a row.
+	 */
+	void (*hurry)(struct store *s, bool hurries);
+	/*
 	 * Between ahead_begin() and ahead_wait() the first step of a statement
 	 * is sent, in order, for the request S->doing, and returns
 	 * -EINPROGRESS; then ahead_wait() awaits all answers at once, and the

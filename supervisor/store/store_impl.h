@@ -97,6 +97,7 @@ struct store_req {
 	unsigned epoch; /* of the store, at the time of the request */
 	bool urgent;	/* does not wait for other requests */
 	bool retry;	/* kept after a failure */
+	bool stuck;	/* kept, and set aside: see db/store_stuck.c */
 	bool deferred;	/* stays in the queue while other requests are done */
 	bool decided;	/* the result is final: nothing is left to do */
 	bool begun;	/* recover: running runs alone */
@@ -255,6 +256,9 @@ struct store {
 	struct store_reqs retry_queue; /* requests to repeat, in order */
 	int64_t retry_ms;	       /* when to repeat */
 	int64_t backoff_ms;
+	int64_t hurry_until_ms;		/* a lock of a row was met lately */
+	int64_t stuck_ms;		/* when to try stuck requests next */
+	char stuck_why[STORE_WHY_SIZE]; /* the last failure of such a request */
 	const struct store_engine *engine;
 	void *db;   /* the engine's handle; NULL: never opened */
 	bool alone; /* one request is tried in a transaction of its own */
@@ -337,6 +341,39 @@ int64_t store_due_ms(const struct store *s);
  */
 void store_batch(struct store *s, struct store_reqs *batch,
 		 struct store_reqs *retry_queue);
+
+/* ---- store_batch.c, for store_stuck.c ---- */
+
+/* Execute the whole BATCH in a single transaction: 0, or -errno with S->errmsg. */
+int store_attempt(struct store *s, struct store_reqs *batch);
+/* Make the result of R final. */
+void store_settle(struct store *s, struct store_req *r);
+/* Return the older write of R's row in QUEUE, which R would overtake; or NULL. */
+const struct store_req *store_overtaken(const struct store_req *r,
+					const struct store_reqs *queue);
+/* R failed with RC: queue R again, or report the failure. */
+void store_refuse(struct store *s, struct store_req *r, int rc,
+		  const char *errmsg, struct store_reqs *decided,
+		  struct store_reqs *retry_queue);
+
+/* ---- db/store_stuck.c ---- */
+
+/* Move the stuck requests of BATCH, and later writes of the same rows, to STUCK. */
+void store_stuck_set_aside(struct store_reqs *batch, struct store_reqs *stuck);
+/* Do other sessions lock rows alone, so that other writes can go on? */
+bool store_stuck_rows_alone(struct store *s);
+/*
+ * R, tried alone, failed with RC. Note whether the fault is of R's row alone, so that
+ * other writes go on. ROWS: other sessions lock rows alone.
+ */
+bool store_stuck_note(struct store *s, struct store_req *r, int rc, bool rows);
+/*
+ * Try the requests of STUCK when due, each alone; decided requests go to DECIDED, others to
+ * RETRY_QUEUE.
+ */
+void store_stuck_try(struct store *s, struct store_reqs *stuck,
+		     struct store_reqs *decided,
+		     struct store_reqs *retry_queue);
 
 #define STORE_STAGED_MANY 64 /* rows are moved then, even while requests wait */
 

@@ -107,8 +107,8 @@ static bool is_end_refused(const struct store *s, const struct store_req *r,
 static int write_bare(struct store *s, const struct store_req *r,
 		      struct store_run *run)
 {
-	log_error("store", "run=%s record=bare err=\"%s\"", r->run.id,
-		  s->engine->words(s));
+	log_rarely("store", "run=%s record=bare err=\"%s\"", r->run.id,
+		   s->engine->words(s));
 	s->errmsg[0] = '\0';
 	run->view = run->log = run->options = run->inputs = NULL;
 	run->task_note = NULL;
@@ -144,8 +144,11 @@ static int put_run(struct store *s, struct store_req *r)
 		run.idem_key = NULL;
 		rc = write_row(s, &run);
 	}
-	if (is_end_refused(s, r, rc))
+	if (is_end_refused(s, r, rc)) {
 		rc = write_bare(s, r, &run);
+		if (rc != 0) /* the end was promised */
+			return rc;
+	}
 	if (rc == 0)
 		return store_enqueue(s, &run);
 	if (!store_is_refused(rc) && rc != -E2BIG)

@@ -29,7 +29,9 @@
  * Plans must use indexes even when a new partition has no statistics yet: every
  * query has an index. So generic plans are made once for all parameters:
  * planning over days of many rows takes longer than reading a page. JIT is off,
- * since compiling an expensive plan takes a second.
+ * since compiling an expensive plan takes a second. A lock is awaited longer than
+ * deadlock_timeout (1 s, unless the DBA sets another time), so that of two nodes that
+ * wait for each other the database aborts one, and the other goes on.
  */
 #define SETTINGS                                                               \
 	"SET enable_seqscan = off;"                                            \
@@ -37,7 +39,9 @@
 	"SET plan_cache_mode = force_generic_plan;"                            \
 	"SET jit = off;"                                                       \
 	"SET statement_timeout = 5000;"                                        \
-	"SET lock_timeout = 1000;"                                             \
+	"SELECT set_config('lock_timeout', least(4000, 500 + 1000 * extract("  \
+	"epoch FROM current_setting('deadlock_timeout')::interval))::int"      \
+	"::text, false);"                                                      \
 	"SET idle_in_transaction_session_timeout = 30000;"                     \
 	"SET client_min_messages = error;"
 

@@ -20,6 +20,11 @@
 #define INT8_OID 20
 /* how long to ask whether a commit without an answer took effect */
 #define RESOLVE_MS 3000
+#define HURRY "SET LOCAL lock_timeout = 100"
+/* tables that a transaction with the end of a run writes to */
+#define LOCK                                                                   \
+	"LOCK TABLE runs, artifacts, mail, shown, queue, news, counts, usage," \
+	" used IN ROW EXCLUSIVE MODE"
 
 static struct cursor *cursor_of(const struct store_cursor *c)
 {
@@ -168,6 +173,8 @@ static int send_begin(struct store *s, struct postgres *p, struct cursor *c)
 	int rc = send_statement(p, c);
 
 	p->in_transaction = true;
+	if (rc == 0 && p->hurries)
+		rc = pq_link_send_sql(&p->link, HURRY);
 	if (rc != 0)
 		return rc;
 	snprintf(number, sizeof(number), "%" PRId64, ++p->batch);
@@ -393,20 +400,23 @@ static bool is_usable(struct store *s)
 	return store_postgres_is_open(s);
 }
 
+static void hurry(struct store *s, bool hurries)
+{
+	postgres_of(s)->hurries = hurries;
+}
+
 /*
- * The transaction of the probe has already written to this node's row. The lock
- * of writers is tested only after a failed write, so that a start never waits
+ * The transaction of the probe has already written to this node's row. The locks
+ * of writers are tested only after a failed write, so that a start never waits
  * for a DBA's lock.
  */
 static int touch(struct store *s)
 {
 	char none[2];
-	int rc =
-	    s->failing[0] == '\0'
-		? 0
-		: store_postgres_ask(postgres_of(s),
-				     "LOCK TABLE runs IN ROW EXCLUSIVE MODE", 0,
-				     NULL, none, sizeof(none));
+	int rc = s->failing[0] == '\0' && !postgres_of(s)->hurries
+		     ? 0
+		     : store_postgres_ask(postgres_of(s), LOCK, 0, NULL, none,
+					  sizeof(none));
 
 	return rc == 0 ? 0 : store_postgres_failed(s, rc);
 }
@@ -454,6 +464,7 @@ const struct store_engine store_postgres = {
     .is_open = store_postgres_is_open,
     .is_usable = is_usable,
     .touch = touch,
+    .hurry = hurry,
     .in_transaction = in_transaction,
     .changes = changes,
     .words = engine_words_pq,

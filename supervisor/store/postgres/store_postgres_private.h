@@ -62,6 +62,7 @@ struct postgres {
 	struct pq_link link;
 	struct pulse pulse;
 	bool in_transaction; /* of a write: reads need no transaction */
+	bool hurries;	     /* locks of other sessions are awaited briefly */
 	bool joined;	     /* the row of this node was in the table once */
 	int open_rc;	     /* result of the last try */
 	int64_t batch;	     /* the number of the transaction that writes */

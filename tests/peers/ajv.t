@@ -123,9 +123,9 @@ for my $i (0 .. $#tap) {
 	}
 }
 is($count, $PAIRS, 'paddock has checked every pair');
-is(join('', @unexplained), '', 'it disagrees with ajv only where ajv is known to be wrong')
+is(join('', @unexplained), '', 'paddock disagrees with ajv only where ajv is known to be wrong')
     or diag("ajv's verdicts are in $suite; ajv expected what \"expected\" says");
-is(join('', @foretold), '', 'and wherever it is');
+is(join('', @foretold), '', 'paddock disagrees with ajv wherever ajv is known to be wrong');
 cmp_ok($seen{'digits?'} // 0, '<=', $DIGITS_MAX, 'digits beyond a double are few');
 SKIP: {
 	skip 'other pairs need not meet each fault', 1 if $ENV{PADDOCK_AJV_SEED};

@@ -130,11 +130,11 @@ for my $how ('stopped', 'cut off') {
 	my $last = $beats->();
 	until_true('heartbeats for longer than a lease', sub { $beats->() > $last + 8000 || $one->log_text =~ /lease=over/ });
 	is($a->get($run)->{status}, 'running', 'a node whose heartbeat gets no connection keeps its runs');
-	unlike($one->log_text, qr/lease=over/, '  by heartbeats on the connection that is left');
-	is($a->run_sync(nap => {ms => 1, n => 5})->{result}, 5, '  and runs others');
+	unlike($one->log_text, qr/lease=over/, 'heartbeats on the connection of the store keep the lease');
+	is($a->run_sync(nap => {ms => 1, n => 5})->{result}, 5, 'a node whose heartbeat gets no connection runs new calls');
 	link_up($one);
 	$b->tool(cancel_task_run => {runId => $run});
-	is($a->ended($run)->{status}, 'canceled', '  and is asked to end one from elsewhere');
+	is($a->ended($run)->{status}, 'canceled', 'a node whose heartbeat gets no connection ends a run that another node cancels');
 	$_->stop('both stop') for $one, $two;
 }
 # ---- who is there ----

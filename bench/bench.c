@@ -126,8 +126,9 @@ static void bench_calls(struct client *c, double cage_us)
 	puts("(floor: fork, a round trip over a socketpair, exit, wait, in us "
 	     "of "
 	     "CPU)");
-	puts("(cage: a worker that is born, caged, waiting and gone, measured "
-	     "apart; template: the rest of a worker's time)");
+	puts(
+	    "(cage: a worker that is spawned, caged, waiting and gone, measured "
+	    "apart; template: the rest of a worker's time)");
 }
 
 static void bench_memory(struct client *c)

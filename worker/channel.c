@@ -28,7 +28,7 @@ enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };
  * variables.
  */
 static char frame[CHAN_FRAME_MAX] __attribute__((aligned(1)));
-/* a separate buffer, since channel_last_fail() may interrupt channel_send() */
+/* a separate buffer, since channel_fail_and_exit() may interrupt channel_send() */
 static char last[CHAN_FRAME_MAX];
 
 /* allowed messages per second; 0: before RUN */
@@ -154,8 +154,8 @@ bool channel_recv_now(struct msg *m)
 	return true;
 }
 
-void channel_last_fail(const char *code, const char *message,
-		       struct str details)
+void channel_fail_and_exit(const char *code, const char *message,
+			   struct str details)
 {
 	struct msg m = {.type = MSG_FAIL};
 	size_t n;

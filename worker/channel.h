@@ -38,8 +38,8 @@ void channel_broken(void) __attribute__((noreturn));
  * Send FAIL regardless of any message in progress, even between two CHUNKs, and _exit.
  * Async-signal-safe, as no other function here is.
  */
-_Noreturn void channel_last_fail(const char *code, const char *message,
-				 struct str details);
+_Noreturn void channel_fail_and_exit(const char *code, const char *message,
+				     struct str details);
 
 /*
  * Have CALL called ten times a second while a message waits for the worker's pace, before

@@ -66,8 +66,9 @@ static void on_xcpu(int sig)
 	used = (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 	text_add_limit(&t, "cpu", used, cpu_ms > 0 ? cpu_ms : used, "ms",
 		       "template limits.maxCpuMs, or the server's [limits]");
-	channel_last_fail("RESOURCE_LIMIT", "the run used all of its CPU time",
-			  (struct str){t.p, t.n});
+	channel_fail_and_exit("RESOURCE_LIMIT",
+			      "the run used all of its CPU time",
+			      (struct str){t.p, t.n});
 }
 
 #if defined(__x86_64__)
@@ -145,7 +146,8 @@ void signals_violation(const struct signals_call *c)
 		text_add(&t, "}");
 	}
 	text_add(&t, "}");
-	channel_last_fail("SANDBOX_VIOLATION", message, (struct str){t.p, t.n});
+	channel_fail_and_exit("SANDBOX_VIOLATION", message,
+			      (struct str){t.p, t.n});
 }
 
 static void on_sys(int sig, siginfo_t *si, void *context)

@@ -49,7 +49,7 @@ static void alarm_at(int64_t at_us)
 
 _Noreturn static void end_worker(const struct timer *t)
 {
-	channel_last_fail(
+	channel_fail_and_exit(
 	    "STEP_EXECUTION_FAILED",
 	    "a step went on after its timeout and the grace that follows it",
 	    (struct str){t->details, strlen(t->details)});

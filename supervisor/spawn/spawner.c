@@ -71,7 +71,7 @@ void spawner_fail_pending(struct zygote *z, int err)
 	while ((child = TAILQ_FIRST(&z->pending)) != NULL) {
 		child_unpend(z, child);
 		z->spawner->slots.used[child->slot] = false;
-		child->on_born(child, err);
+		child->on_spawned(child, err);
 	}
 }
 
@@ -142,18 +142,18 @@ void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
 	child_unpend(z, child);
 	if (event->pid <= 0) {
 		c->slots.used[child->slot] = false;
-		child->on_born(child, event->err > 0 ? event->err : EIO);
+		child->on_spawned(child, event->err > 0 ? event->err : EIO);
 		return;
 	}
 	e = early_exit_find(c, event->pid, event->seq);
 	if (e == NULL) {
 		child->pid = event->pid;
 		HASH_ADD_INT(c->by_pid, pid, child);
-		child->on_born(child, 0);
+		child->on_spawned(child, 0);
 		return;
 	}
 	SLIST_REMOVE(&c->early_exit, e, early_exit, link);
-	child->on_born(child, 0);
+	child->on_spawned(child, 0);
 	child_report(c, child, e->status, &e->use);
 	free(e);
 }

@@ -96,7 +96,7 @@ struct spawner_child {
 	 * child->pid is set (0: the worker has ended already, on_exit follows), or ERR
 	 * (errno) is the reason of the failure: the last call for CHILD.
 	 */
-	void (*on_born)(struct spawner_child *child, int err);
+	void (*on_spawned)(struct spawner_child *child, int err);
 	/* The worker is reaped: the last call for CHILD. */
 	void (*on_exit)(struct spawner_child *child, int status,
 			const struct rusage *use);
@@ -158,7 +158,7 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 		   struct spawner_lack *lack);
 
 /*
- * Ask for a worker whose run socket is FD (lent). 0: on_born will be called later;
+ * Ask for a worker whose run socket is FD (lent). 0: on_spawned will be called later;
  * -EAGAIN: no zygote is ready, or no slot is free; -ESTALE: the rootfs has no such
  * package; -ETOOMANYREFS: so many descriptors of the user are in flight between processes
  * that the kernel accepts no more.

@@ -319,7 +319,7 @@ void store_wake_now(struct store *s);
 void store_tell_woken(struct store *s, unsigned what);
 /* Wake-ups come, so that a look each MS is enough; or wake-ups come no more. */
 void store_hears(struct store *s, int64_t ms);
-void store_is_deaf(struct store *s);
+void store_wakes_lost(struct store *s);
 
 #define STORE_BEAT_MS 1000 /* between heartbeats of an engine that has them */
 #define STORE_FOREVER INT64_MAX

@@ -144,7 +144,7 @@ void store_hears(struct store *s, int64_t ms)
 		store_tell_woken(s, STORE_WOKEN_MAIL | STORE_WOKEN_QUEUE);
 }
 
-void store_is_deaf(struct store *s)
+void store_wakes_lost(struct store *s)
 {
 	store_hears(s, STORE_POLL_MS);
 }

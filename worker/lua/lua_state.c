@@ -20,7 +20,7 @@
  * The first garbage collection of a worker starts at ten times the initial memory, since
  * a cycle writes to every object, and so copies every page shared with the zygote.
  */
-#define GC_PAUSE_BORN 1000 /* percent */
+#define GC_PAUSE_SPAWNED 1000 /* percent */
 #define GC_PAUSE 200
 #define GC_STEP_MUL 200
 
@@ -145,7 +145,7 @@ lua_State *lua_state_new(lua_CFunction open)
 		lua_close(L);
 		return NULL;
 	}
-	lua_gc(L, LUA_GCINC, GC_PAUSE_BORN, GC_STEP_MUL, 0);
+	lua_gc(L, LUA_GCINC, GC_PAUSE_SPAWNED, GC_STEP_MUL, 0);
 	lua_gc(L, LUA_GCCOLLECT);
 	return T;
 }

@@ -278,10 +278,10 @@ static void on_quit(int sig, siginfo_t *si, void *context)
 		_exit(SHIM_EXIT_SENT);
 	if (shim.run_id[0] == '\0')
 		shim_unfit(UNFIT_ENDED);
-	channel_last_fail("EXECUTION_ERROR",
-			  "the program sent SIGQUIT to process 1, which "
-			  "ends its run",
-			  (struct str){0});
+	channel_fail_and_exit("EXECUTION_ERROR",
+			      "the program sent SIGQUIT to process 1, which "
+			      "ends its run",
+			      (struct str){0});
 }
 
 /* The program can send these signals; only SIGQUIT of the program causes a message. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shim_cpu.c - the CPU time of all processes of a run. shim_watch.c passes each
- * process at each look. A process born and ended between two looks, without a waiting
+ * process at each look. A process spawned and ended between two looks, without a waiting
  * parent, is in no account: the time of such processes is estimated from the processes
  * met by looks. An unreadable figure counts as nothing.
  */

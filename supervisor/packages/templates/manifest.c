@@ -300,7 +300,7 @@ static int check_prestart(struct template *t, struct json_object *m,
 	if (t->prestart > 0 && !runtimes[t->runtime]->has_shim)
 		return fail(f, "/prestart",
 			    "it is for programs: workers of %s templates are "
-			    "always born ahead of their run",
+			    "always spawned ahead of their run",
 			    runtimes[t->runtime]->title);
 	return 0;
 }

@@ -47,7 +47,7 @@ static void fill_in(struct warm *m, int64_t ms)
 }
 
 /* Take B from its list and stop reading B, for a new owner or the end. */
-static void leave_waiting(struct born *b)
+static void leave_waiting(struct spawned *b)
 {
 	struct kept *k = b->kept;
 	struct warm *m = b->owner;
@@ -61,13 +61,13 @@ static void leave_waiting(struct born *b)
 	b->kept = NULL;
 }
 
-void warm_dismiss(struct born *b)
+void warm_dismiss(struct spawned *b)
 {
 	struct warm *m = b->owner;
 
 	leave_waiting(b);
 	TAILQ_INSERT_TAIL(&m->ending, b, link);
-	born_signal(b, SIGKILL);
+	spawned_signal(b, SIGKILL);
 }
 
 static void dismiss_all(struct kept *k)
@@ -111,7 +111,7 @@ static void lost(struct kept *k, const char *why)
 	fill_in(k->warm, k->pause_ms);
 }
 
-void warm_replace(struct born *b)
+void warm_replace(struct spawned *b)
 {
 	struct kept *k = b->kept;
 
@@ -122,25 +122,25 @@ void warm_replace(struct born *b)
 
 /* ---- events from the spawner ---- */
 
-static void on_born(struct born *b, int err)
+static void on_spawned(struct spawned *b, int err)
 {
 	struct kept *k = b->kept;
 
 	if (err != 0) {
 		leave_waiting(b);
-		born_free(b);
+		spawned_free(b);
 		if (k != NULL)
 			lost(k, strerror(err));
 		return;
 	}
 	log_debug("warm", "pid=%d waits=yes", (int)b->child.pid);
 	if (k == NULL)
-		born_signal(b, SIGKILL);
+		spawned_signal(b, SIGKILL);
 	else if (k->template != NULL)
 		warm_program_begin(b);
 }
 
-static void on_exit_of(struct born *b, int status, const struct rusage *use)
+static void on_exit_of(struct spawned *b, int status, const struct rusage *use)
 {
 	struct kept *k = b->kept;
 	(void)use;
@@ -148,10 +148,10 @@ static void on_exit_of(struct born *b, int status, const struct rusage *use)
 	leave_waiting(b);
 	if (k != NULL)
 		lost(k, warm_why(status));
-	born_free(b);
+	spawned_free(b);
 }
 
-static const struct born_ops ops = {on_born, on_exit_of};
+static const struct spawned_ops ops = {on_spawned, on_exit_of};
 
 /* ---- keeping as many as wanted ---- */
 
@@ -167,13 +167,13 @@ static bool add_one(struct kept *k)
 {
 	struct context *ctx = k->warm->ctx;
 	uint64_t bytes = 0;
-	struct born *b;
+	struct spawned *b;
 	int rc;
 
-	if (born_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT ||
+	if (spawned_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT ||
 	    !may_start_ahead(k, &bytes))
 		return false;
-	b = born_ask(ctx->spawner, &k->job, &ops, k->warm, &rc);
+	b = spawned_ask(ctx->spawner, &k->job, &ops, k->warm, &rc);
 	if (b == NULL)
 		return false;
 	b->waited = true;
@@ -187,9 +187,9 @@ static bool add_one(struct kept *k)
 	return true;
 }
 
-static struct born *find_stuck(const struct kept *k, int64_t now)
+static struct spawned *find_stuck(const struct kept *k, int64_t now)
 {
-	struct born *b;
+	struct spawned *b;
 
 	TAILQ_FOREACH(b, &k->waiting, link)
 		if (!b->settled && now - b->began_ms > START_MAX_MS)
@@ -200,7 +200,7 @@ static struct born *find_stuck(const struct kept *k, int64_t now)
 /* Replace workers that never came to wait. The last failure dismisses all. */
 static void replace_stuck(struct kept *k, int64_t now)
 {
-	struct born *b;
+	struct spawned *b;
 
 	while (k->template != NULL && (b = find_stuck(k, now)) != NULL)
 		warm_replace(b);
@@ -348,10 +348,10 @@ static struct kept *kept_new(struct warm *m, struct template *t,
  * Return the oldest worker of K (of programs: one that waits), or NULL. Dismiss
  * workers of an older zygote.
  */
-static struct born *find_ready(struct kept *k)
+static struct spawned *find_ready(struct kept *k)
 {
 	pid_t zygote = spawner_zygote_pid(k->warm->ctx->spawner, k->job.kind);
-	struct born *b, *next, *best = NULL;
+	struct spawned *b, *next, *best = NULL;
 
 	for (b = TAILQ_FIRST(&k->waiting); b != NULL; b = next) {
 		next = TAILQ_NEXT(b, link);
@@ -359,17 +359,17 @@ static struct born *find_ready(struct kept *k)
 			warm_dismiss(b);
 		else if (k->template == NULL)
 			return b;
-		else if (b->prepared && born_is_alive(b) &&
+		else if (b->prepared && spawned_is_alive(b) &&
 			 (best == NULL || (b->settled && !best->settled)))
 			best = b;
 	}
 	return best;
 }
 
-static struct born *take_from(struct kept *k, const struct born_ops *to,
-			      void *owner)
+static struct spawned *take_from(struct kept *k, const struct spawned_ops *to,
+				 void *owner)
 {
-	struct born *b = find_ready(k);
+	struct spawned *b = find_ready(k);
 
 	if (b == NULL) {
 		k->misses++;
@@ -382,12 +382,12 @@ static struct born *take_from(struct kept *k, const struct born_ops *to,
 	return b;
 }
 
-struct born *warm_take(struct warm *m, const void *user, struct template *t,
-		       const struct spawner_job *job, const struct born_ops *to,
-		       void *owner)
+struct spawned *warm_take(struct warm *m, const void *user, struct template *t,
+			  const struct spawner_job *job,
+			  const struct spawned_ops *to, void *owner)
 {
 	struct kept *k;
-	struct born *b;
+	struct spawned *b;
 
 	if (!runtimes[job->kind]->has_shim)
 		t = NULL;
@@ -416,7 +416,7 @@ void warm_result(struct warm *m)
 	on_fill(-1, 0, m);
 }
 
-void warm_began(struct warm *m, const struct born *b)
+void warm_began(struct warm *m, const struct spawned *b)
 {
 	struct kept *k = m != NULL ? find_id(m, b->kept_id) : NULL;
 
@@ -426,7 +426,7 @@ void warm_began(struct warm *m, const struct born *b)
 	k->failures = 0;
 }
 
-void warm_was_unfit(struct warm *m, const struct born *b, const char *why)
+void warm_was_unfit(struct warm *m, const struct spawned *b, const char *why)
 {
 	struct kept *k = m != NULL ? find_id(m, b->kept_id) : NULL;
 

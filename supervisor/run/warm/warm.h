@@ -14,7 +14,7 @@
 #include <json-c/json.h>
 
 #include "supervisor/spawn/spawner.h"
-#include "supervisor/run/warm/born.h"
+#include "supervisor/run/warm/spawned.h"
 
 #define WARM_START_CPU_MS 10000 /* CPU time of a program before its run */
 
@@ -35,13 +35,13 @@ void warm_free(struct warm *m);
 /*
  * A run of T for JOB begins, for USER, to whom the next waiting workers are
  * counted (USER is only compared). Returns a worker that waited for such a run,
- * from now on OWNER's with OPS as in born_ask(); or NULL: ask for a worker.
+ * from now on OWNER's with OPS as in spawned_ask(); or NULL: ask for a worker.
  * From now on workers are kept for such runs: one of Lua for all templates, of
  * a program as many as its manifest says.
  */
-struct born *warm_take(struct warm *m, const void *user, struct template *t,
-		       const struct spawner_job *job,
-		       const struct born_ops *ops, void *owner);
+struct spawned *warm_take(struct warm *m, const void *user, struct template *t,
+			  const struct spawner_job *job,
+			  const struct spawned_ops *ops, void *owner);
 
 /*
  * A run of Lua has its result, and awaits its row: a good time to start the next
@@ -53,8 +53,8 @@ void warm_result(struct warm *m);
  * warm_began(): B, which waited, has begun its run. warm_was_unfit(): B could
  * not begin, for the reason WHY.
  */
-void warm_began(struct warm *m, const struct born *b);
-void warm_was_unfit(struct warm *m, const struct born *b, const char *why);
+void warm_began(struct warm *m, const struct spawned *b);
+void warm_was_unfit(struct warm *m, const struct spawned *b, const char *why);
 /* Return why a waiting worker ended, by its exit STATUS (static text). */
 const char *warm_why(int status);
 

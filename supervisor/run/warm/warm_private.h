@@ -2,7 +2,7 @@
 /*
  * warm_private.h - shared by the parts of warm, included by no other file.
  *
- *   born.c          a worker, whoever owns it
+ *   spawned.c          a worker, whoever owns it
  *   warm.c          waiting workers: kept, taken, replaced
  *   warm_view.c     the view of waiting workers
  *   warm_share.c    who gives way to whom
@@ -15,7 +15,7 @@
 #include "supervisor/packages/templates/template.h"
 #include "supervisor/run/warm/warm.h"
 
-TAILQ_HEAD(borns, born);
+TAILQ_HEAD(spawned_list, spawned);
 
 /* Waiting workers whose cages are all the same. */
 struct kept {
@@ -29,8 +29,8 @@ struct kept {
 	uint64_t needs;	  /* bytes of a program, once one has waited */
 	/* a look at the program's package, before starts */
 	struct package_look *look;
-	unsigned want;	      /* how many to keep; 0: failed too often */
-	struct borns waiting; /* waiting workers, the oldest first */
+	unsigned want;		/* how many to keep; 0: failed too often */
+	struct spawned_list waiting; /* waiting workers, the oldest first */
 	unsigned n;
 	uint64_t hits, misses, replaced;
 	unsigned failures; /* failures in a row */
@@ -46,7 +46,7 @@ struct warm {
 	struct context *ctx;
 	struct kepts kept; /* all lists, the last used first */
 	uint32_t last_id;
-	struct borns ending;
+	struct spawned_list ending;
 	struct event *fill;
 	int64_t due_ms; /* when FILL is due, while pending */
 	bool stopped;
@@ -58,10 +58,10 @@ struct warm {
  * Dismiss B, a useless waiting worker; a new worker comes, after a longer
  * pause.
  */
-void warm_replace(struct born *b);
+void warm_replace(struct spawned *b);
 
 /* End B; the exit frees B. */
-void warm_dismiss(struct born *b);
+void warm_dismiss(struct spawned *b);
 
 /* ---- warm_share.c ---- */
 
@@ -80,8 +80,8 @@ struct kept *warm_share_last(const struct warm *m, enum runtime_kind kind,
 /* ---- warm_program.c ---- */
 
 /* Hold B, just cloned, to the bounds, and have the program started. */
-void warm_program_begin(struct born *b);
+void warm_program_begin(struct spawned *b);
 /* Remove the cgroup of B, a waiting worker just reaped. */
-void warm_program_end(struct born *b);
+void warm_program_end(struct spawned *b);
 
 #endif

@@ -26,7 +26,7 @@
 
 /* ---- messages from the shim ---- */
 
-static bool is_told(struct born *b, const struct msg *m)
+static bool is_told(struct spawned *b, const struct msg *m)
 {
 	uint64_t bytes = m->waiting.memory_bytes;
 
@@ -48,7 +48,7 @@ static bool is_told(struct born *b, const struct msg *m)
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
-	struct born *b = arg;
+	struct spawned *b = arg;
 	const char *errmsg;
 	struct msg m;
 	ssize_t n = chan_recv(fd, frame);
@@ -71,7 +71,7 @@ static uint64_t start_cpu_ms(const struct spawner_job *job)
 }
 
 /* Send PREPARE with all arguments, which fit into an empty socket. */
-static int send_args(struct born *b, const struct template *t)
+static int send_args(struct spawned *b, const struct template *t)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
 	struct msg m = {.type = MSG_PREPARE,
@@ -97,7 +97,7 @@ static int send_args(struct born *b, const struct template *t)
 	return rc;
 }
 
-static int hold_ready(struct born *b)
+static int hold_ready(struct spawned *b)
 {
 	const struct cgroup_limits limits = {
 	    .memory_bytes = b->bytes + SHIM_BYTES,
@@ -108,10 +108,10 @@ static int hold_ready(struct born *b)
 	return rc == -ENOTSUP ? 0 : rc;
 }
 
-void warm_program_begin(struct born *b)
+void warm_program_begin(struct spawned *b)
 {
 	const struct kept *k = b->kept;
-	int rc = born_is_alive(b) ? hold_ready(b) : -ESRCH;
+	int rc = spawned_is_alive(b) ? hold_ready(b) : -ESRCH;
 
 	if (rc == 0)
 		rc = send_args(b, k->template);
@@ -145,7 +145,7 @@ const char *warm_why(int status)
 	return why >= 0 && why < UNFITS ? reasons[why] : "its worker was ended";
 }
 
-void warm_program_end(struct born *b)
+void warm_program_end(struct spawned *b)
 {
 	struct cgroup_use use;
 

@@ -15,7 +15,7 @@
 static uint64_t use_of(const struct warm *m, const void *user)
 {
 	const struct kept *k;
-	const struct born *b;
+	const struct spawned *b;
 	uint64_t use = 0;
 
 	TAILQ_FOREACH(k, &m->kept, link)
@@ -29,7 +29,7 @@ static uint64_t left_of(const struct warm *m)
 {
 	uint64_t left = (uint64_t)m->ctx->config->prestart_memory;
 	const struct kept *k;
-	const struct born *b;
+	const struct spawned *b;
 
 	TAILQ_FOREACH(k, &m->kept, link)
 		TAILQ_FOREACH(b, &k->waiting, link)
@@ -56,11 +56,11 @@ static uint64_t need_of(const struct kept *k)
  * the most, and would still have as much as K's requestor with one more; the
  * least recently used. Or NULL.
  */
-static struct born *who_gives_way(const struct kept *k)
+static struct spawned *who_gives_way(const struct kept *k)
 {
 	const struct warm *m = k->warm;
 	uint64_t would_have = use_of(m, k->user) + need_of(k), most = 0;
-	struct born *b, *found = NULL;
+	struct spawned *b, *found = NULL;
 	struct kept *other;
 
 	TAILQ_FOREACH(other, &m->kept, link) {
@@ -80,7 +80,7 @@ static struct born *who_gives_way(const struct kept *k)
 uint64_t warm_share_room(const struct kept *k)
 {
 	uint64_t need = need_of(k), left = left_of(k->warm);
-	struct born *b;
+	struct spawned *b;
 
 	while (left < need && (b = who_gives_way(k)) != NULL) {
 		warm_dismiss(b);

@@ -10,7 +10,7 @@
 
 static uint64_t bytes_of(const struct kept *k)
 {
-	const struct born *b;
+	const struct spawned *b;
 	uint64_t bytes = 0;
 
 	TAILQ_FOREACH(b, &k->waiting, link)

@@ -320,7 +320,7 @@ static bool hold_probe(struct look *l)
 	return false;
 }
 
-static void on_born(struct spawner_child *child, int err)
+static void on_spawned(struct spawner_child *child, int err)
 {
 	struct look *l = CONTAINER(child, struct look, child);
 
@@ -429,7 +429,7 @@ static int start_probe(struct interpreters *i)
 	int ends[2], rc = chan_pair(ends);
 
 	l->of = i;
-	l->child.on_born = on_born;
+	l->child.on_spawned = on_spawned;
 	l->child.on_exit = on_exit_of;
 	if (rc == 0) {
 		rc = spawn_probe(l, ends[1]);

@@ -243,7 +243,7 @@ struct spawner_job programs_job(const struct run *r)
 	    .in = t->prestart > 0 && t->file_spots != NULL};
 }
 
-int programs_hold(const struct run *r, const struct born *b)
+int programs_hold(const struct run *r, const struct spawned *b)
 {
 	const struct run_limits *l = &r->limits;
 	const struct cgroup_limits limits = {

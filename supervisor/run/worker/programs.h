@@ -12,7 +12,7 @@
 #include "supervisor/spawn/isolation.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/run.h"
-#include "supervisor/run/warm/born.h"
+#include "supervisor/run/warm/spawned.h"
 
 #define PROGRAMS_SMALL                                                         \
 	((uint64_t)4 << 20) /* a package up to this size is copied */
@@ -49,7 +49,7 @@ struct spawner_job programs_job(const struct run *r);
  * children to R's limits, by a cgroup; also a shim that was held before its
  * run. Returns as cgroup_run_begin().
  */
-int programs_hold(const struct run *r, const struct born *b);
+int programs_hold(const struct run *r, const struct spawned *b);
 
 /*
  * Does C allow ARGV? Asked by the process that starts zygotes with root's

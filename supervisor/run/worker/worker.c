@@ -50,7 +50,7 @@ static void after_ms(struct event *ev, int64_t ms)
 static bool is_to_wait(const struct worker *w)
 {
 	return runtimes[w->run->template->runtime]->has_shim &&
-	       !w->born->held && !w->ending;
+	       !w->spawned->held && !w->ending;
 }
 
 static void worker_kill(struct worker *w, int sig)
@@ -63,7 +63,7 @@ static void worker_kill(struct worker *w, int sig)
 			after_ms(w->deadline, END_MS);
 		}
 	}
-	born_signal(w->born, sig);
+	spawned_signal(w->spawned, sig);
 }
 
 static void worker_free(struct worker *w)
@@ -75,7 +75,7 @@ static void worker_free(struct worker *w)
 	event_free(w->deadline);
 	if (w->cpu != NULL)
 		event_free(w->cpu);
-	born_free(w->born);
+	spawned_free(w->spawned);
 	worker_artifact_drop(w);
 	worker_files_free(w->files);
 	free(w->artifact.name);
@@ -94,8 +94,8 @@ int worker_violation_of(struct worker *w, const char *offence,
 	run_set_error(w->run, "PROTOCOL_VIOLATION", details,
 		      "the worker broke its protocol: %s", offence);
 	log_warn("worker", "run=%s requestor=%s pid=%d violation=\"%s\"",
-		 w->run->id, w->run->requestor->name, (int)w->born->child.pid,
-		 offence);
+		 w->run->id, w->run->requestor->name,
+		 (int)w->spawned->child.pid, offence);
 	worker_kill(w, SIGKILL);
 	return -EPROTO;
 }
@@ -132,7 +132,7 @@ static bool ask_again(struct worker *w)
 
 	if (left_ms <= 0 || w->killed || w->phase == PHASE_DONE || w->silent)
 		return false;
-	born_signal(w->born, SIGTERM);
+	spawned_signal(w->spawned, SIGTERM);
 	after_ms(w->deadline, left_ms < AGAIN_MS ? left_ms : AGAIN_MS);
 	return true;
 }
@@ -153,9 +153,9 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 	else
 		tell_timeout(r);
 	worker_kill(w, SIGKILL);
-	if (born_is_alive(w->born))
+	if (spawned_is_alive(w->spawned))
 		return;
-	left_ms = spawner_overdue(w->env->ctx->spawner, &w->born->child);
+	left_ms = spawner_overdue(w->env->ctx->spawner, &w->spawned->child);
 	if (left_ms > 0)
 		after_ms(w->deadline, left_ms);
 }
@@ -180,7 +180,8 @@ bool worker_stop(struct run *r)
 {
 	struct worker *w = r->job.worker;
 
-	if (runtimes[r->template->runtime]->has_shim || !born_is_alive(w->born))
+	if (runtimes[r->template->runtime]->has_shim ||
+	    !spawned_is_alive(w->spawned))
 		return false;
 	worker_kill(w, SIGSTOP);
 	event_del(w->deadline);
@@ -192,9 +193,10 @@ static void resume_reading(const struct worker *w, int64_t rested_ms)
 {
 	const union sigval ms = {.sival_int = (int)rested_ms};
 
-	if (born_is_alive(w->born) &&
-	    sigqueue(w->born->child.pid, SIGCONT, ms) < 0)
-		born_signal(w->born, SIGCONT); /* no room to pass RESTED_MS */
+	if (spawned_is_alive(w->spawned) &&
+	    sigqueue(w->spawned->child.pid, SIGCONT, ms) < 0)
+		spawned_signal(w->spawned,
+			       SIGCONT); /* no room to pass RESTED_MS */
 }
 
 void worker_continue(struct run *r, int64_t rested_ms)
@@ -218,7 +220,7 @@ bool worker_is_alive(const struct run *r)
 {
 	const struct worker *w = r->job.worker;
 
-	return w != NULL && born_is_alive(w->born) && !w->killed;
+	return w != NULL && spawned_is_alive(w->spawned) && !w->killed;
 }
 
 /* ---- messages ---- */
@@ -246,7 +248,7 @@ static enum drained drain(struct worker *w, int max)
 	bool done = w->phase == PHASE_DONE;
 
 	for (int i = 0; i < max; i++) {
-		ssize_t n = chan_recv(w->born->fd, frame);
+		ssize_t n = chan_recv(w->spawned->fd, frame);
 
 		if (n == -EMSGSIZE && done)
 			continue; /* dropped, as all after the last message */
@@ -270,13 +272,13 @@ static enum drained drain(struct worker *w, int max)
 /* W may have died before reading RUN: then the run has not begun. */
 static void see_unread(struct worker *w)
 {
-	if (w->born->waited && w->phase == PHASE_BORN &&
-	    chan_left_unread(w->born->fd))
+	if (w->spawned->waited && w->phase == PHASE_SPAWNED &&
+	    chan_left_unread(w->spawned->fd))
 		w->unread = true;
 }
 
 /* Subtract from USE the CPU time before the run: no requestor pays for it. */
-static void exclude_start(const struct born *b, struct rusage *use)
+static void exclude_start(const struct spawned *b, struct rusage *use)
 {
 	struct timeval *const parts[] = {&use->ru_utime, &use->ru_stime};
 	uint64_t ms = b->start_cpu_ms < WARM_START_CPU_MS ? b->start_cpu_ms
@@ -308,10 +310,10 @@ static void leave_run_of(struct worker *w)
 
 	if (runtimes[r->template->runtime]->has_shim || !w->have_result ||
 	    buf_len(&w->result) > 0 || !w->run_whole || w->killed ||
-	    !born_is_alive(w->born) || r->state != RUN_RUNNING ||
+	    !spawned_is_alive(w->spawned) || r->state != RUN_RUNNING ||
 	    r->error.code != NULL)
 		return;
-	exclude_start(w->born, &e.use);
+	exclude_start(w->spawned, &e.use);
 	e.reply_failed =
 	    r->output.is_reply && output_parse_reply_failed(r->output.value);
 	w->over = w->env->on_leaving(w->env->arg, r, &e);
@@ -373,10 +375,11 @@ void worker_read_on(struct worker *w)
 static void hold_reading(struct worker *w)
 {
 	struct run *r = w->run;
-	int rc = born_is_alive(w->born) ? programs_hold(r, w->born) : -ENOTSUP;
+	int rc = spawned_is_alive(w->spawned) ? programs_hold(r, w->spawned)
+					      : -ENOTSUP;
 
 	w->waits = false;
-	w->born->held |= rc == 0;
+	w->spawned->held |= rc == 0;
 	if (rc == 0 || rc == -ENOTSUP) {
 		worker_cpu_watch(w);
 		worker_send_body(w);
@@ -396,12 +399,12 @@ static void hold_reading(struct worker *w)
 static void log_pid(const struct worker *w)
 {
 	log_debug("worker", "run=%s pid=%d slot=%u", w->run->id,
-		  (int)w->born->child.pid, w->born->child.slot);
+		  (int)w->spawned->child.pid, w->spawned->child.slot);
 }
 
-static void on_born(struct born *born, int err)
+static void on_spawned(struct spawned *spawned, int err)
 {
-	struct worker *w = born->owner;
+	struct worker *w = spawned->owner;
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
@@ -413,7 +416,7 @@ static void on_born(struct born *born, int err)
 			worker_kill(w, w->killed ? SIGKILL : SIGTERM);
 		return;
 	}
-	if (err == ESRCH && w->phase == PHASE_BORN)
+	if (err == ESRCH && w->phase == PHASE_SPAWNED)
 		err = EAGAIN; /* the zygote died first: try another */
 	else if (err == ESRCH)
 		run_set_error(
@@ -436,7 +439,7 @@ static bool is_unfit(const struct worker *w)
 	bool begun =
 	    !runtimes[w->run->template->runtime]->has_shim && !w->unread;
 
-	return w->born->waited && !begun && w->phase == PHASE_BORN &&
+	return w->spawned->waited && !begun && w->phase == PHASE_SPAWNED &&
 	       !w->killed && w->run->state == RUN_RUNNING &&
 	       w->run->error.code == NULL;
 }
@@ -447,7 +450,7 @@ static void start_another(struct worker *w, int status)
 	struct run *r = w->run;
 	int rc;
 
-	warm_was_unfit(env->ctx->warm, w->born, warm_why(status));
+	warm_was_unfit(env->ctx->warm, w->spawned, warm_why(status));
 	worker_free(w);
 	rc = start_worker(env, r, true);
 	if (rc < 0)
@@ -465,16 +468,17 @@ static void tell_lived_on(struct worker *w, const struct exit_facts *e)
 		worker_violation(w, "it closed its socket and lived on");
 }
 
-static void on_reaped(struct born *born, int status, const struct rusage *use)
+static void on_reaped(struct spawned *spawned, int status,
+		      const struct rusage *use)
 {
-	struct worker *w = born->owner;
+	struct worker *w = spawned->owner;
 	struct exit_facts e = {
 	    .status = status, .use = *use, .group = CGROUP_USE_UNKNOWN};
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
 
-	if (born->held)
-		cgroup_run_end(born->child.slot, &e.group);
+	if (spawned->held)
+		cgroup_run_end(spawned->child.slot, &e.group);
 	see_unread(w);
 	worker_artifact_drop(w); /* no reader waits for the answer */
 	w->full = false;
@@ -484,10 +488,10 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 		start_another(w, status);
 		return;
 	}
-	if (born->waited)
-		warm_began(env->ctx->warm, born);
+	if (spawned->waited)
+		warm_began(env->ctx->warm, spawned);
 	tell_lived_on(w, &e);
-	exclude_start(born, &e.use);
+	exclude_start(spawned, &e.use);
 	worker_cpu_add_unwaited(w, &e.use);
 	if (w->over) {
 		worker_free(w);
@@ -504,13 +508,13 @@ static void on_reaped(struct born *born, int status, const struct rusage *use)
 }
 
 /* Get a worker that waited for a run like R, or ask for one. NULL and *RC. */
-static struct born *get_born(const struct worker_env *env, struct run *r,
-			     struct spawner_job *job, struct worker *w,
-			     bool fresh, int *rc)
+static struct spawned *get_spawned(const struct worker_env *env, struct run *r,
+				   struct spawner_job *job, struct worker *w,
+				   bool fresh, int *rc)
 {
-	static const struct born_ops ops = {on_born, on_reaped};
+	static const struct spawned_ops ops = {on_spawned, on_reaped};
 	struct context *ctx = env->ctx;
-	struct born *b = NULL;
+	struct spawned *b = NULL;
 
 	*rc = worker_is_stale(r, ctx->spawner, job) ? -ESTALE : 0;
 	if (*rc == 0 && r->files != NULL)
@@ -522,7 +526,7 @@ static struct born *get_born(const struct worker_env *env, struct run *r,
 		b = warm_take(ctx->warm, r->requestor, r->template, job, &ops,
 			      w);
 	if (b == NULL)
-		b = born_ask(ctx->spawner, job, &ops, w, rc);
+		b = spawned_ask(ctx->spawner, job, &ops, w, rc);
 	if (b == NULL)
 		warm_give_way(ctx->warm);
 	return b;
@@ -535,8 +539,8 @@ static int start_worker(const struct worker_env *env, struct run *r, bool fresh)
 	struct spawner_job job = programs_job(r);
 	int rc;
 
-	w->born = get_born(env, r, &job, w, fresh, &rc);
-	if (w->born == NULL) {
+	w->spawned = get_spawned(env, r, &job, w, fresh, &rc);
+	if (w->spawned == NULL) {
 		worker_files_free(w->files);
 		free(w);
 		return rc;
@@ -547,18 +551,18 @@ static int start_worker(const struct worker_env *env, struct run *r, bool fresh)
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};
 	worker_recv_init(w);
-	w->readable = event_new(env->ctx->base, w->born->fd,
+	w->readable = event_new(env->ctx->base, w->spawned->fd,
 				EV_READ | EV_PERSIST, on_readable, w);
 	w->writable =
-	    event_new(env->ctx->base, w->born->fd, EV_WRITE, on_writable, w);
+	    event_new(env->ctx->base, w->spawned->fd, EV_WRITE, on_writable, w);
 	w->deadline = evtimer_new(env->ctx->base, on_deadline, w);
 	event_add(w->readable, NULL);
 	after_ms(w->deadline, r->limits.timeout_ms);
 	r->job.worker = w;
 	w->waits = runtimes[job.kind]->has_shim;
-	if (born_is_alive(w->born)) /* true of a worker that waited */
+	if (spawned_is_alive(w->spawned)) /* true of a worker that waited */
 		log_pid(w);
-	if (w->waits && born_is_alive(w->born))
+	if (w->waits && spawned_is_alive(w->spawned))
 		hold_reading(w);
 	else if (!w->waits)
 		worker_send_body(w);

@@ -26,7 +26,7 @@ void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use)
 {
 	int64_t most, told, known_us, us;
 
-	if (w->born->held || w->used_ms == 0)
+	if (w->spawned->held || w->used_ms == 0)
 		return; /* without a look at the processors, which is a file */
 	most = (clock_mono_ms() - w->run->started_mono_ms) * processors();
 	told = w->used_ms < (uint64_t)most ? (int64_t)w->used_ms : most;
@@ -59,9 +59,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	int64_t used_ms;
 
 	(void)fd, (void)what;
-	if (!born_is_alive(w->born) || w->killed || w->phase == PHASE_DONE)
+	if (!spawned_is_alive(w->spawned) || w->killed ||
+	    w->phase == PHASE_DONE)
 		return;
-	used_ms = cgroup_run_cpu_ms(w->born->child.slot);
+	used_ms = cgroup_run_cpu_ms(w->spawned->child.slot);
 	if (used_ms < 0) { /* the next look may tell */
 		evtimer_add(w->cpu, CLOCK_TIMEVAL(LOOK_MS));
 		return;
@@ -78,7 +79,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 void worker_cpu_watch(struct worker *w)
 {
-	if (!w->born->held)
+	if (!w->spawned->held)
 		return;
 	w->cpu = evtimer_new(w->env->ctx->base, on_look, w);
 	evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(w->run->limits.cpu_ms)));

@@ -19,12 +19,12 @@
 #include "supervisor/context.h"
 #include "supervisor/run/requestor/fair_queue.h"
 #include "supervisor/run/threads/file_sink.h"
-#include "supervisor/run/warm/born.h"
+#include "supervisor/run/warm/spawned.h"
 #include "supervisor/run/worker/worker.h"
 
 /* The state of the conversation. */
 enum phase {
-	PHASE_BORN, /* nothing came; READY may come first */
+	PHASE_SPAWNED, /* nothing came; READY may come first */
 	PHASE_TALKING,
 	PHASE_ARTIFACT, /* CHUNKs of an artifact's body */
 	PHASE_ANSWER,	/* the worker waits for an ANSWER */
@@ -40,7 +40,7 @@ TAILQ_HEAD(questions, question);
 struct worker {
 	const struct worker_env *env;
 	struct run *run;
-	struct born *born;
+	struct spawned *spawned;
 	struct event *readable;
 	struct event *writable; /* event, while the socket is full */
 	/* turn to read, in the requestor's lane */

@@ -206,7 +206,7 @@ void worker_question_flush(struct worker *w)
 			sent(w, a);
 	}
 	if (send_again_may(rc))
-		SEND_AGAIN(w->writable, w->born->fd, rc);
+		SEND_AGAIN(w->writable, w->spawned->fd, rc);
 }
 
 /* Give A its answer, LEN bytes at TEXT (copied). */

@@ -37,9 +37,9 @@ static int on_ready(struct worker *w, const struct msg *m)
 /* W, which waited, reports the CPU time used before its run. */
 static int on_waiting(struct worker *w, const struct msg *m)
 {
-	if (!w->born->waited)
+	if (!w->spawned->waited)
 		return worker_violation(w, "a message out of turn");
-	w->born->start_cpu_ms = m->waiting.cpu_ms;
+	w->spawned->start_cpu_ms = m->waiting.cpu_ms;
 	return 0;
 }
 
@@ -283,8 +283,8 @@ static const struct {
 } legal[] = {
     [MSG_CHUNK] = {IN(PHASE_ARTIFACT) | IN(PHASE_RESULT) | IN(PHASE_ASK),
 		   on_chunk},
-    [MSG_READY] = {IN(PHASE_BORN), on_ready},
-    [MSG_WAITING] = {IN(PHASE_BORN), on_waiting},
+    [MSG_READY] = {IN(PHASE_SPAWNED), on_ready},
+    [MSG_WAITING] = {IN(PHASE_SPAWNED), on_waiting},
     [MSG_USED] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_used},
     [MSG_PROGRESS] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_progress},
     [MSG_STEP] = {IN(PHASE_TALKING) | IN(PHASE_ANSWER), on_step},
@@ -292,7 +292,7 @@ static const struct {
     [MSG_ARTIFACT] = {IN(PHASE_TALKING), worker_artifact},
     [MSG_LOST] = {IN(PHASE_TALKING), worker_lost},
     [MSG_RESULT] = {IN(PHASE_TALKING), on_result},
-    [MSG_FAIL] = {IN(PHASE_BORN) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
+    [MSG_FAIL] = {IN(PHASE_SPAWNED) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
 		      IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK),
 		  on_fail},
     [MSG_CALL] = {IN(PHASE_TALKING), worker_question_call},
@@ -361,7 +361,7 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 	if (msg_get(&m, frame, len, &errmsg) < 0)
 		return worker_violation(w, errmsg);
 	w->run->use.messages += m.type != MSG_USED; /* the shim's own */
-	if (w->phase == PHASE_BORN && m.type != MSG_READY &&
+	if (w->phase == PHASE_SPAWNED && m.type != MSG_READY &&
 	    m.type != MSG_FAIL && m.type != MSG_WAITING)
 		on_ready(w, &m); /* RUN was read, without a READY */
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||

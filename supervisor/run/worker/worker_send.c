@@ -19,7 +19,7 @@ int worker_send(struct worker *w, const struct msg *m)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
 
-	return chan_send(w->born->fd, frame, msg_put(frame, m));
+	return chan_send(w->spawned->fd, frame, msg_put(frame, m));
 }
 
 static struct str str_of(const char *s)
@@ -112,7 +112,7 @@ void worker_drop_inputs(struct worker *w)
 {
 	struct run *r = w->run;
 
-	if (w->phase == PHASE_BORN || !w->run_whole || run_may_retry(r))
+	if (w->phase == PHASE_SPAWNED || !w->run_whole || run_may_retry(r))
 		return;
 	free(r->inputs);
 	r->inputs = NULL;
@@ -139,7 +139,7 @@ void worker_send_body(struct worker *w)
 		w->sent += s.n;
 	}
 	if (send_again_may(rc)) {
-		SEND_AGAIN(w->writable, w->born->fd, rc);
+		SEND_AGAIN(w->writable, w->spawned->fd, rc);
 		return;
 	}
 	/* on any other failure the worker is dying, and its end will be told */

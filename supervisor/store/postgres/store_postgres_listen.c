@@ -65,7 +65,7 @@ void store_postgres_hear(struct store *s)
 	if (store_postgres_is_open(s))
 		was_woken(s, postgres_of(s));
 	else
-		store_is_deaf(s);
+		store_wakes_lost(s);
 }
 
 void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
@@ -80,7 +80,7 @@ void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
 			return;
 		fds[1].fd = p->link.pq->socket(p->link.conn);
 	} else {
-		store_is_deaf(s);
+		store_wakes_lost(s);
 	}
 	poll(fds, ARRAY_LEN(fds), timeout(until_ms));
 	if (fds[1].revents == 0)
@@ -88,5 +88,5 @@ void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
 	if (pq_link_read(&p->link) == 0)
 		was_woken(s, p);
 	else
-		store_is_deaf(s);
+		store_wakes_lost(s);
 }

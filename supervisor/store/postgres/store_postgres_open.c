@@ -52,7 +52,7 @@ void store_postgres_close(struct store *s)
 	}
 	store_postgres_ahead_forget(s);
 	pq_link_close(&p->link);
-	store_is_deaf(s);
+	store_wakes_lost(s);
 	p->in_transaction = false;
 }
 

@@ -631,7 +631,7 @@ int main(void)
 	       filters[FILTER_ZYGOTE].len, filters[FILTER_CLONE].len);
 	test_attempts("worker", alone, worker_attempts,
 		      ARRAY_LEN(worker_attempts));
-	test_attempts("born of a zygote", stacked, worker_attempts,
+	test_attempts("spawned of a zygote", stacked, worker_attempts,
 		      ARRAY_LEN(worker_attempts));
 	test_attempts("zygote", zygote, zygote_attempts,
 		      ARRAY_LEN(zygote_attempts));
@@ -649,7 +649,7 @@ int main(void)
 	test_attempts("one exec", one_exec, one_exec_attempts,
 		      ARRAY_LEN(one_exec_attempts));
 	test_every_number("worker", alone);
-	test_every_number("born of a zygote", stacked);
+	test_every_number("spawned of a zygote", stacked);
 #ifdef __x86_64__
 	is_int(in_child(call_i386), -SIGSYS, "an i386 call is killed");
 #endif

@@ -10,12 +10,12 @@
 static void test_crowd(struct zygote *z, int uid_base)
 {
 	struct worker w[CROWD];
-	int born = 0, ready = 0, caged = 0, ours = 0, ended = 0, used = 0;
+	int spawned = 0, ready = 0, caged = 0, ours = 0, ended = 0, used = 0;
 	char want[64];
 
 	for (unsigned int i = 0; i < CROWD; i++)
-		born += spawn(z, i, &w[i]).seq == 1000 + i && w[i].pid > 0;
-	is_int(born, CROWD, "%d workers live at once", CROWD);
+		spawned += spawn(z, i, &w[i]).seq == 1000 + i && w[i].pid > 0;
+	is_int(spawned, CROWD, "%d workers live at once", CROWD);
 	for (unsigned int i = 0; i < CROWD; i++) {
 		uid_t uid = uid_base < 0 ? geteuid() : (uid_t)uid_base + i;
 
@@ -147,7 +147,7 @@ static void test_cage(struct zygote *z)
 	is_int(kill(z->pid, SIGTERM), 0, "SIGTERM to the zygote");
 	finish(&w, NULL);
 	spawn(z, 3, &w);
-	ok(is_ready(&w), "does not reach who is born after it");
+	ok(is_ready(&w), "does not reach who is spawned after it");
 	kill(w.pid, SIGKILL);
 	is_int(finish(&w, NULL), SIGKILL, "a worker can be killed");
 }

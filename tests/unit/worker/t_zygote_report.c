@@ -77,7 +77,7 @@ static void test_report(const char *who, uid_t uid, const struct refusal *r,
 	ok((event.uid_base >= 0) == ((want & SANDBOX_BIT(SANDBOX_UID)) != 0),
 	   "%s: a uid base where workers have uids", who);
 
-	is_int(spawn(&z, 0, &w).err, 0, "%s: a worker is born", who);
+	is_int(spawn(&z, 0, &w).err, 0, "%s: a worker is spawned", who);
 	ok(is_ready(&w), "%s: and is ready", who);
 	is_str(status_of(w.pid, "Seccomp"), "2", "%s: filtered", who);
 	is_str(status_of(w.pid, "NoNewPrivs"), "1", "%s: no new rights", who);

@@ -220,7 +220,7 @@ static const struct {
     {"run a program", run_a_program, KILLED, ENOSYS},
     {"fork", fork_one, KILLED, 0},
     {"make a namespace", new_namespace, KILLED, ENOSYS},
-    {"be born into one", clone_namespace, KILLED, ENOSYS},
+    {"be spawned into one", clone_namespace, KILLED, ENOSYS},
     {"mount", mount_one, KILLED, ENOSYS},
     {"raise a limit", raise_limits, KILLED, ENOSYS},
     {"connect over TCP", connect_tcp, 0, EACCES},

@@ -128,8 +128,8 @@ static char folder[] = "/tmp/paddock-crew-XXXXXX";
 
 struct hand {
 	struct spawner_child child;
-	int born, err, exits, status;
-	pid_t pid; /* the pid in on_born() */
+	int spawned, err, exits, status;
+	pid_t pid; /* the pid in on_spawned() */
 };
 
 static void on_report(void *arg, enum runtime_kind kind,
@@ -145,11 +145,11 @@ static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 	broken++;
 }
 
-static void on_born(struct spawner_child *child, int err)
+static void on_spawned(struct spawner_child *child, int err)
 {
 	struct hand *h = (struct hand *)child;
 
-	h->born++;
+	h->spawned++;
 	h->err = err;
 	h->pid = child->pid;
 }
@@ -197,8 +197,8 @@ static int ask_with(struct hand *h, enum runtime_kind kind, enum order what,
 	int ends[2];
 	int rc;
 
-	*h =
-	    (struct hand){.child = {.on_born = on_born, .on_exit = on_exit_of}};
+	*h = (struct hand){
+	    .child = {.on_spawned = on_spawned, .on_exit = on_exit_of}};
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	rc = spawner_spawn(spawner, &h->child, ends[0], &job);
@@ -245,8 +245,8 @@ static void test_orders(void)
 	start("good");
 	until(&reports, 1);
 	is_int(ask(&h, BEAR), 0, "a worker is asked for");
-	until(&h.born, 1);
-	ok(h.err == 0 && h.pid > 0, "an ordered worker is born");
+	until(&h.spawned, 1);
+	ok(h.err == 0 && h.pid > 0, "an ordered worker is spawned");
 	kill(h.pid, SIGTERM);
 	until(&h.exits, 1);
 	ok(WIFSIGNALED(h.status) && WTERMSIG(h.status) == SIGTERM,
@@ -254,14 +254,14 @@ static void test_orders(void)
 
 	ask(&h, BEAR_DEAD);
 	until(&h.exits, 1);
-	is_int(h.born, 1,
-	       "a worker which ended before the report is reported as born");
+	is_int(h.spawned, 1,
+	       "a worker which ended before the report is reported as spawned");
 	is_int(h.pid, 0, "a worker which ended before the report has no pid");
 	ok(WIFSIGNALED(h.status) && WTERMSIG(h.status) == SIGKILL,
 	   "the end of such a worker is reported next");
 
 	ask(&h, REFUSE);
-	until(&h.born, 1);
+	until(&h.spawned, 1);
 	is_int(h.err, EAGAIN, "a birth that fails says why");
 	stop("good");
 }
@@ -274,13 +274,13 @@ static void test_deaths(void)
 	until(&reports, 1);
 	ask(&h, DIE);
 	ask(&other, BEAR);
-	until(&h.born, 1);
-	until(&other.born, 1);
+	until(&h.spawned, 1);
+	until(&other.spawned, 1);
 	ok(h.err == ESRCH && other.err == ESRCH,
 	   "a zygote's death fails all that it was asked for");
 	until(&reports, 2);
 	ask(&h, DIE_CLONED);
-	until(&h.born, 1);
+	until(&h.spawned, 1);
 	is_int(h.err, ESRCH, "a worker cloned by a dying zygote fails");
 	until(&reports, 3);
 	is_int(reports, 3, "a new zygote comes after a death");
@@ -290,7 +290,7 @@ static void test_deaths(void)
 	h.child.asked_ms -= 60000;
 	is_int(spawner_overdue(spawner, &h.child), 0,
 	       "an old order is overdue");
-	until(&h.born, 1);
+	until(&h.spawned, 1);
 	is_int(h.err, ESRCH, "a silent zygote can be given up");
 	until(&reports, 4);
 
@@ -305,7 +305,7 @@ static void test_deaths(void)
 	until(&reports, 5);
 	is_int(ask(&h, BEAR), 0, "a new zygote takes orders");
 	stop("mortal");
-	is_int(h.born, 1, "to stop fails what is under way");
+	is_int(h.spawned, 1, "to stop fails what is under way");
 }
 
 static void wait_for_a_zombie(void)
@@ -402,7 +402,7 @@ static void all_usable(const char *after)
 	for (; asked < SLOTS && ask(&many[asked], BEAR) == 0; asked++) {
 		twice += seen[many[asked].child.slot];
 		seen[many[asked].child.slot] = true;
-		until(&many[asked].born, 1);
+		until(&many[asked].spawned, 1);
 		if (many[asked].err != 0)
 			break;
 	}
@@ -429,7 +429,7 @@ static void test_slots_come_back(void)
 
 		if (ask(&h, REFUSE) != 0)
 			break;
-		until(&h.born, 1);
+		until(&h.spawned, 1);
 		failed += h.err == EAGAIN;
 	}
 	is_int(failed, SLOTS + 9, "more births fail than there are slots");
@@ -444,7 +444,7 @@ static void test_slots_come_back(void)
 			break;
 		kill(spawner_zygote_pid(spawner, RUNTIME_LUA), SIGKILL);
 		for (int i = 0; i < PENDING; i++, lost++)
-			until(&many[i].born, 1);
+			until(&many[i].spawned, 1);
 		until(&reports, round + 1);
 	}
 	all_usable("zygotes that died with births to do");
@@ -453,7 +453,7 @@ static void test_slots_come_back(void)
 	for (int i = 0; i < SLOTS + 9; i++) {
 		if (ask(&many[0], i % 8 == 0 ? BEAR_DEAD : BEAR) != 0)
 			break;
-		until(&many[0].born, 1);
+		until(&many[0].spawned, 1);
 		if (many[0].pid > 0)
 			kill(many[0].pid, SIGKILL);
 		until(&many[0].exits, 1);
@@ -495,7 +495,7 @@ static int slot_of_birth(enum order order)
 
 	if (ask(&h, order) != 0)
 		return -1;
-	until(&h.born, 1);
+	until(&h.spawned, 1);
 	if (h.pid > 0)
 		kill(h.pid, SIGKILL);
 	if (h.pid > 0)
@@ -503,7 +503,7 @@ static int slot_of_birth(enum order order)
 	return (int)h.child.slot;
 }
 
-/* A process of an earlier run may still be dying when the next is born. */
+/* A process of an earlier run may still be dying when the next is spawned. */
 static void test_slots_rest(void)
 {
 	int last[SLOTS] = {0}, early = 0;
@@ -569,7 +569,7 @@ static void test_strangers(void)
 	ask(&pending, IGNORE);
 	pid = end_a_stranger();
 	ask_with(&h, RUNTIME_LUA, CLAIM, (uint64_t)pid);
-	until(&h.born, 1);
+	until(&h.spawned, 1);
 	ok(h.exits == 0 && h.pid == pid,
 	   "a stranger's end is not that of a later worker with its pid");
 	/* the claimed pid must not be killed */
@@ -580,8 +580,8 @@ static void test_strangers(void)
 	end_a_stranger();
 	spawner_fail_pending(LIST_FIRST(&spawner->zygotes), ESRCH);
 	spawner_settle(spawner);
-	ok(h.born == 1 && pending.born == 1,
-	   "a stranger's end is forgotten while no worker is being born");
+	ok(h.spawned == 1 && pending.spawned == 1,
+	   "a stranger's end is forgotten while no worker is being spawned");
 	ok(SLIST_EMPTY(&spawner->early_exit),
 	   "ends that nobody waits for are forgotten");
 	stop("strange");
@@ -596,7 +596,7 @@ static int files_of(int wanted)
 
 	if (ask_with(&h, RUNTIME_PROGRAM, TELL_FILES, (uint64_t)wanted) != 0)
 		return -1;
-	until(&h.born, 1);
+	until(&h.spawned, 1);
 	return h.err;
 }
 

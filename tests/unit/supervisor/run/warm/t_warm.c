@@ -78,22 +78,22 @@ static void on_child(evutil_socket_t sig, short what, void *arg)
 	spawner_reap(ctx.spawner);
 }
 
-static void on_born(struct born *b, int err)
+static void on_spawned(struct spawned *b, int err)
 {
 	(void)b, (void)err;
 }
 
 /* A worker with a run has exited. */
-static void on_exit_of(struct born *b, int status, const struct rusage *use)
+static void on_exit_of(struct spawned *b, int status, const struct rusage *use)
 {
 	(void)status, (void)use;
 	taken_over++;
-	born_free(b);
+	spawned_free(b);
 }
 
-static const struct born_ops ops = {on_born, on_exit_of};
+static const struct spawned_ops ops = {on_spawned, on_exit_of};
 
-static struct born *take(uint64_t cpu_ms)
+static struct spawned *take(uint64_t cpu_ms)
 {
 	const struct spawner_job job = {
 	    .kind = RUNTIME_LUA, .cpu_ms = cpu_ms, .memory_bytes = 1 << 20};
@@ -101,11 +101,11 @@ static struct born *take(uint64_t cpu_ms)
 	return warm_take(ctx.warm, NULL, NULL, &job, &ops, NULL);
 }
 
-static void end_run(struct born *b)
+static void end_run(struct spawned *b)
 {
 	int before = taken_over;
 
-	born_signal(b, SIGKILL);
+	spawned_signal(b, SIGKILL);
 	while (taken_over == before)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 }
@@ -137,19 +137,19 @@ static void until(const char *key, int64_t n)
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 }
 
-/* Take a worker which is born, not only ordered. */
-static struct born *take_alive(uint64_t cpu_ms)
+/* Take a worker which is spawned, not only ordered. */
+static struct spawned *take_alive(uint64_t cpu_ms)
 {
-	struct born *b = take(cpu_ms);
+	struct spawned *b = take(cpu_ms);
 
-	while (b != NULL && !born_is_alive(b))
+	while (b != NULL && !spawned_is_alive(b))
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	return b;
 }
 
 TEST(takes)
 {
-	struct born *a, *b;
+	struct spawned *a, *b;
 
 	is_int((int)kinds(), 0, "none waits at first");
 	ok(take(1000) == NULL, "no worker waits for the first run");
@@ -172,14 +172,14 @@ TEST(takes)
 TEST(next_worker_at_a_result)
 {
 	int64_t before = sum("waiting");
-	struct born *b = take(1000);
+	struct spawned *b = take(1000);
 
 	is_int((int)sum("waiting"), (int)before - 1,
 	       "a run begins before the next worker is started");
 	warm_result(ctx.warm);
 	is_int((int)sum("waiting"), (int)before,
 	       "the result of a run of Lua starts the next worker at once");
-	while (!born_is_alive(b))
+	while (!spawned_is_alive(b))
 		event_base_loop(ctx.base, EVLOOP_ONCE);
 	end_run(b);
 }
@@ -205,7 +205,7 @@ static int workers(int sig)
 
 TEST(deaths)
 {
-	struct born *b = take_alive(1000);
+	struct spawned *b = take_alive(1000);
 
 	warm_was_unfit(ctx.warm, b, "the worker died");
 	is_int((int)sum("replaced"), 1, "one that was of no use is counted");
@@ -234,7 +234,7 @@ TEST(many_kinds)
 
 TEST(renewed)
 {
-	struct born *b;
+	struct spawned *b;
 	int before = reports;
 
 	until("waiting", (int64_t)kinds());
@@ -264,13 +264,13 @@ TEST(late_word)
 			 .template = &t,
 			 .job.kind = RUNTIME_PROGRAM,
 			 .used_ms = clock_mono_ms()};
-	struct born *b = xcalloc(1, sizeof(*b));
+	struct spawned *b = xcalloc(1, sizeof(*b));
 	const struct msg word = {.type = MSG_WAITING};
 	uint8_t frame[CHAN_FRAME_MAX];
 	int ends[2] = {-1, -1};
 
 	ok(chan_pair(ends) == 0, "a program that waits has a socket");
-	*b = (struct born){.fd = ends[0], .owner = ctx.warm, .kept = &k};
+	*b = (struct spawned){.fd = ends[0], .owner = ctx.warm, .kept = &k};
 	b->child.pid = fork();
 	if (b->child.pid == 0)
 		for (;;)
@@ -310,7 +310,7 @@ TEST(in_a_row)
 			 .template = &t,
 			 .job.kind = RUNTIME_PROGRAM,
 			 .want = 1};
-	struct born b = {.kept_id = k.id};
+	struct spawned b = {.kept_id = k.id};
 
 	TAILQ_INIT(&k.waiting);
 	TAILQ_INSERT_TAIL(&ctx.warm->kept, &k, link);
@@ -342,15 +342,15 @@ TEST(stuck)
 			 .job.kind = RUNTIME_PROGRAM,
 			 .used_ms = clock_mono_ms(),
 			 .want = STUCK};
-	struct born all[STUCK];
+	struct spawned all[STUCK];
 
 	TAILQ_INIT(&k.waiting);
 	for (size_t i = 0; i < STUCK; i++) {
-		all[i] = (struct born){.fd = -1,
-				       .owner = ctx.warm,
-				       .kept = &k,
-				       .began_ms = clock_mono_ms() - 3600000,
-				       .settled = i == 1};
+		all[i] = (struct spawned){.fd = -1,
+					  .owner = ctx.warm,
+					  .kept = &k,
+					  .began_ms = clock_mono_ms() - 3600000,
+					  .settled = i == 1};
 		TAILQ_INSERT_TAIL(&k.waiting, &all[i], link);
 		k.n++;
 	}

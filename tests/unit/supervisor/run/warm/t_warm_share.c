@@ -45,7 +45,7 @@ static struct kept *add(struct warm *m, const void *user, uint64_t needs)
 
 static void wait_for(struct kept *k, uint64_t bytes, bool settled)
 {
-	struct born *b = xcalloc(1, sizeof(*b));
+	struct spawned *b = xcalloc(1, sizeof(*b));
 
 	b->owner = k->warm;
 	b->kept = k;
@@ -58,7 +58,7 @@ static void wait_for(struct kept *k, uint64_t bytes, bool settled)
 static void end(struct warm *m)
 {
 	struct kept *k;
-	struct born *b;
+	struct spawned *b;
 
 	while ((k = TAILQ_FIRST(&m->kept)) != NULL) {
 		while (!TAILQ_EMPTY(&k->waiting))

@@ -8,8 +8,8 @@
 TEST(count_that_fails)
 {
 	begin();
-	it.w->born->held = true;
-	it.w->born->child.pid = getpid();
+	it.w->spawned->held = true;
+	it.w->spawned->child.pid = getpid();
 	it.r->limits.cpu_ms = 1;
 	worker_cpu_watch(it.w);
 	for (int look = 1; look <= 3; look++) {
@@ -29,7 +29,7 @@ static int64_t charged_ms(uint64_t used_ms, bool held)
 	struct rusage use = {.ru_utime = {1, 200000}, .ru_stime = {0, 300000}};
 
 	it.w->used_ms = used_ms;
-	it.w->born->held = held;
+	it.w->spawned->held = held;
 	worker_cpu_add_unwaited(it.w, &use);
 	return (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1000 +
 	       (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1000;

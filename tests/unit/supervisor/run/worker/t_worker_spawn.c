@@ -142,7 +142,7 @@ static void on_child(evutil_socket_t sig, short what, void *arg)
 
 /*
  * Order a worker for a run, call DECIDE before the worker is reported, and turn the
- * loop until the worker is born.
+ * loop until the worker is spawned.
  */
 static int end_of(void (*decide)(struct run *r))
 {
@@ -179,19 +179,20 @@ static void cancel(struct run *r)
 {
 	run_apply(r, EV_CANCEL);
 	worker_cancel(r);
-	ok(r->job.worker->born->child.pid == 0,
+	ok(r->job.worker->spawned->child.pid == 0,
 	   "a run is cancelled before its birth is told");
 }
 
 static void offend(struct run *r)
 {
 	worker_violation(r->job.worker, "the worker spoke before it was there");
-	ok(r->job.worker->born->child.pid == 0, "one that offends before that");
+	ok(r->job.worker->spawned->child.pid == 0,
+	   "one that offends before that");
 }
 
 static void await_birth(const struct run *r)
 {
-	while (!born_is_alive(r->job.worker->born))
+	while (!spawned_is_alive(r->job.worker->spawned))
 		event_base_loop(base, EVLOOP_ONCE);
 }
 
@@ -200,7 +201,7 @@ static void give_and_end(struct run *r)
 	struct worker *w = r->job.worker;
 
 	await_birth(r);
-	kill(w->born->child.pid, SIGUSR1);
+	kill(w->spawned->child.pid, SIGUSR1);
 	while (!w->have_result)
 		event_base_loop(base, EVLOOP_ONCE);
 	worker_end(r);

@@ -78,8 +78,8 @@ void begin(void)
 	it.env = (struct worker_env){
 	    .ctx = &it.ctx, .on_ask = on_ask, .on_drop = on_drop};
 	it.w->env = &it.env;
-	it.w->born = xcalloc(1, sizeof(*it.w->born));
-	it.w->born->fd = ends[0];
+	it.w->spawned = xcalloc(1, sizeof(*it.w->spawned));
+	it.w->spawned->fd = ends[0];
 	it.end = ends[1];
 	it.w->writable =
 	    event_new(it.base, ends[0], EV_WRITE, on_writable, it.w);
@@ -103,8 +103,8 @@ void end(void)
 	tool_error_fini(&it.w->tool_error);
 	event_free(it.w->writable);
 	event_free(it.w->deadline);
-	close(it.w->born->fd);
-	free(it.w->born);
+	close(it.w->spawned->fd);
+	free(it.w->spawned);
 	close(it.end);
 	free(it.w);
 	it.r->job.worker = NULL;

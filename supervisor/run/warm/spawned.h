@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * born.h - a worker process that the spawner has cloned, or is to clone, and
+ * spawned.h - a worker process that the spawner has cloned, or is to clone, and
  * the supervisor's end of its socket. A worker has a run at once, or waits for
  * a run (warm.h); its owner may change.
  */
-#ifndef SUPERVISOR_WARM_BORN_H
-#define SUPERVISOR_WARM_BORN_H
+#ifndef SUPERVISOR_WARM_SPAWNED_H
+#define SUPERVISOR_WARM_SPAWNED_H
 
 #include <stdbool.h>
 
 #include "supervisor/spawn/spawner.h"
 
-struct born;
+struct spawned;
 struct kept;
 
 /* Callbacks as in struct spawner_child, with the same order and promises. */
-struct born_ops {
-	void (*on_born)(struct born *b, int err);
-	void (*on_exit)(struct born *b, int status, const struct rusage *use);
+struct spawned_ops {
+	void (*on_spawned)(struct spawned *b, int err);
+	void (*on_exit)(struct spawned *b, int status,
+			const struct rusage *use);
 };
 
-struct born {
+struct spawned {
 	struct spawner_child child;
 	int fd; /* the supervisor's end of the socket, non-blocking */
-	const struct born_ops *ops;
+	const struct spawned_ops *ops;
 	void *owner;
 	bool held;   /* the worker has a cgroup of its own */
 	bool waited; /* the worker waits for a run, or has waited */
@@ -39,26 +40,28 @@ struct born {
 	bool settled;	/* the program has come to wait */
 	uint64_t bytes; /* most memory, out of prestart_memory */
 	int64_t began_ms;
-	TAILQ_ENTRY(born) link;
+	TAILQ_ENTRY(spawned) link;
 };
 
 /*
  * Ask C for a worker for JOB. Returns the worker, which OWNER frees after the
- * last callback (on_born() with an error, or on_exit()); or NULL and *RC, as
- * spawner_spawn() returns. The worker is not alive before on_born().
+ * last callback (on_spawned() with an error, or on_exit()); or NULL and *RC, as
+ * spawner_spawn() returns. The worker is not alive before on_spawned().
  */
-struct born *born_ask(struct spawner *c, const struct spawner_job *job,
-		      const struct born_ops *ops, void *owner, int *rc);
+struct spawned *spawned_ask(struct spawner *c, const struct spawner_job *job,
+			    const struct spawned_ops *ops, void *owner,
+			    int *rc);
 
 /* Is the process cloned, and not reaped? */
-static inline bool born_is_alive(const struct born *b)
+static inline bool spawned_is_alive(const struct spawned *b)
 {
 	return b->child.pid > 0;
 }
 
 /* does nothing if the worker is not alive */
-void born_signal(const struct born *b, int sig);
-unsigned born_count(void);	/* counts workers not freed: each has a slot */
-void born_free(struct born *b); /* B is not alive, nor will be; NULL is fine */
+void spawned_signal(const struct spawned *b, int sig);
+unsigned spawned_count(void); /* counts workers not freed: each has a slot */
+void spawned_free(
+    struct spawned *b); /* B is not alive, nor will be; NULL is fine */
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * born.c - carries events of a worker process between the spawner and the
+ * spawned.c - carries events of a worker process between the spawner and the
  * worker's owner, for worker/worker.c and warm.c. An error of the spawner is
  * its errno, and then there is no worker.
  */
-#include "supervisor/run/warm/born.h"
+#include "supervisor/run/warm/spawned.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -15,26 +15,26 @@
 
 static unsigned count;
 
-static void on_born(struct spawner_child *child, int err)
+static void on_spawned(struct spawner_child *child, int err)
 {
-	struct born *b = CONTAINER(child, struct born, child);
+	struct spawned *b = CONTAINER(child, struct spawned, child);
 
-	b->ops->on_born(b, err);
+	b->ops->on_spawned(b, err);
 }
 
 static void on_exit_of(struct spawner_child *child, int status,
 		       const struct rusage *use)
 {
-	struct born *b = CONTAINER(child, struct born, child);
+	struct spawned *b = CONTAINER(child, struct spawned, child);
 
 	b->child.pid = 0;
 	b->ops->on_exit(b, status, use);
 }
 
-struct born *born_ask(struct spawner *c, const struct spawner_job *job,
-		      const struct born_ops *ops, void *owner, int *rc)
+struct spawned *spawned_ask(struct spawner *c, const struct spawner_job *job,
+			    const struct spawned_ops *ops, void *owner, int *rc)
 {
-	struct born *b;
+	struct spawned *b;
 	int ends[2];
 
 	*rc = chan_pair(ends);
@@ -42,7 +42,7 @@ struct born *born_ask(struct spawner *c, const struct spawner_job *job,
 		return NULL;
 	b = xcalloc(1, sizeof(*b));
 	count++;
-	b->child.on_born = on_born;
+	b->child.on_spawned = on_spawned;
 	b->child.on_exit = on_exit_of;
 	b->fd = ends[0];
 	b->ops = ops;
@@ -51,22 +51,22 @@ struct born *born_ask(struct spawner *c, const struct spawner_job *job,
 	close(ends[1]);
 	if (*rc == 0)
 		return b;
-	born_free(b);
+	spawned_free(b);
 	return NULL;
 }
 
-void born_signal(const struct born *b, int sig)
+void spawned_signal(const struct spawned *b, int sig)
 {
 	if (b->child.pid > 0)
 		kill(b->child.pid, sig);
 }
 
-unsigned born_count(void)
+unsigned spawned_count(void)
 {
 	return count;
 }
 
-void born_free(struct born *b)
+void spawned_free(struct spawned *b)
 {
 	if (b == NULL)
 		return;

@@ -139,6 +139,7 @@ sub waits { my ($c) = @_; return ( $c->sql("SELECT count(*) FROM pg_locks WHERE 
 {
 	postgres_sql("ALTER ROLE paddock SET deadlock_timeout = '3s'");
 	my ( $c, $one, $two ) = pair();
+	postgres_sql('ALTER ROLE paddock RESET deadlock_timeout'); # for later connections
 	my ( $ada, $there ) = map { $_->client('ada')->greeted } $one, $two;
 	my @busy = map { [ $_, dozing($_) ] } $ada, $there;
 	my $run = $ada->run_async( echo => { n => 1 } );
@@ -156,6 +157,5 @@ sub waits { my ($c) = @_; return ( $c->sql("SELECT count(*) FROM pg_locks WHERE 
 	$dba->();
 	$_->[0]->tool( cancel_task_run => { runId => $_->[1] } ) for @busy;
 	$c->stop;
-	postgres_sql('ALTER ROLE paddock RESET deadlock_timeout');
 }
 done_testing();

@@ -8,11 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -302,6 +305,45 @@ TEST(gone)
 	server = -1;
 	ok(pump() == -EPIPE && said[0] == '\0',
 	   "during a greeting an end is not told");
+	end();
+}
+
+/* The end of a private server that ended by SIG, or with STATUS if SIG is 0. */
+static void private_server_ends(int sig, int status)
+{
+	siginfo_t ended;
+
+	begin();
+	c.is_private = true;
+	c.link.pid = fork();
+	if (c.link.pid == 0) {
+		if (sig != 0)
+			(void)raise(sig);
+		_exit(status);
+	}
+	(void)waitid(P_PID, (id_t)c.link.pid, &ended, WEXITED | WNOWAIT);
+	close(server);
+	server = -1;
+	is_int(pump(), -EPIPE, "the end of a private server is the end");
+}
+
+TEST(private_server_gone)
+{
+	private_server_ends(SIGKILL, 0);
+	ok(strstr(said, "was killed by signal 9") != NULL,
+	   "the signal that killed a private server is told");
+	end();
+	private_server_ends(0, EX_CONFIG);
+	ok(strstr(said, "does not start with these flags") != NULL,
+	   "a private server that refuses its configuration is told");
+	end();
+	private_server_ends(0, EX_UNAVAILABLE);
+	ok(strstr(said, "cannot start here") != NULL,
+	   "a private server that cannot serve is told");
+	end();
+	private_server_ends(0, EX_NOPERM);
+	ok(strstr(said, "cannot start here") != NULL,
+	   "a private server that may not serve is told");
 	end();
 }
 

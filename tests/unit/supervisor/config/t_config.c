@@ -426,6 +426,12 @@ static void flags(void)
 	       "the first from here");
 	is_int(config_set(c, "server", "templates", "", errmsg, sizeof(errmsg)),
 	       -EINVAL, "no folder is no folder");
+	is_int(
+	    config_set(c, "server", "log_file", "a\nb", errmsg, sizeof(errmsg)),
+	    -EINVAL, "a line break in the value of a flag is refused");
+	is_int(config_set(c, "server", "log_file", "a\x7F", errmsg,
+			  sizeof(errmsg)),
+	       -EINVAL, "DEL in the value of a flag is refused");
 	is_int(config_set(c, "server", "log_file", "l", errmsg, sizeof(errmsg)),
 	       0, "a relative path");
 	ok(c->log_file[0] == '/',

@@ -122,10 +122,16 @@ is($cli->run(['reload', $cli->private])->{status}, 125, 'a private server has no
 	write_file("$linked/linked/main.lua", 'return function() return 8 end');
 	ok(until_true('its edit', sub { ($c->run_sync('linked')->{result} // 0) eq 8 }), 'a linked package is watched where the link leads');
 
+	my $load = sub {
+		my ($file) = @_;
+		my $n = () = $s->log_text =~ /reload=done/g;
+
+		write_file("$s->{root}/templates/$file", 'x');
+		until_true('a load', sub { (() = $s->log_text =~ /reload=done/g) > $n });
+	};
+	$load->('.before'); # the edit above may be loaded in two parts
 	my ($zygote) = grep { (read_file("/proc/$_/cmdline") // '') =~ /\0program/ } $s->zygotes;
-	my $n = () = $s->log_text =~ /reload=done/g;
-	write_file("$s->{root}/templates/.notes", 'x');
-	until_true('a load', sub { (() = $s->log_text =~ /reload=done/g) > $n });
+	$load->('.notes');
 	is($c->run_sync('reads')->{result}, 7, 'a file that is of no template changes nothing');
 	ok(alive($zygote), 'a file of no template prepares no programs anew');
 

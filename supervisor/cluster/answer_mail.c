@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer_mail.c - hears letters of clients at other machines: runs_remote.c
- * hands in a few letters at a time, and reads more when the letters are heard.
- * A letter takes a turn of its requestor's, as a message does; a large letter
- * is parsed on a thread. A letter to a run or session that is gone is passed
- * over. A letter is lost when no thread takes it: the log says so, and the
+ * answer_mail.c - hears messages of clients at other machines: runs_remote.c
+ * hands in a few messages at a time, and reads more when the messages are heard.
+ * A message takes a turn of the requestor's, as a request does; a large message
+ * is parsed on a thread. A message to a run or session that is gone is passed
+ * over. A message is lost when no thread takes it: the log says so, and the
  * client can be asked again.
  */
 #include "supervisor/cluster/answer_mail.h"
@@ -23,7 +23,7 @@
 #include "supervisor/run/requestor/requestor.h"
 #include "supervisor/run/threads/rpc_async.h"
 
-struct letter {
+struct message {
 	struct answer_mail *all;
 	struct requestor *who;
 	char run_id[ID_SIZE];
@@ -33,12 +33,12 @@ struct letter {
 	size_t len;
 	struct fair_queue_turn turn;
 	struct rpc_async *parsing;
-	LIST_ENTRY(letter) link;
+	LIST_ENTRY(message) link;
 };
 
 struct answer_mail {
 	struct context *ctx;
-	LIST_HEAD(, letter) unheard;
+	LIST_HEAD(, message) unheard;
 	bool more; /* read more mail when UNHEARD is empty */
 };
 
@@ -50,7 +50,7 @@ struct answer_mail *answer_mail_new(struct context *ctx)
 	return all;
 }
 
-static void forget_letter(struct letter *l)
+static void forget_message(struct message *l)
 {
 	LIST_REMOVE(l, link);
 	fair_queue_cancel(&l->turn);
@@ -61,16 +61,16 @@ static void forget_letter(struct letter *l)
 
 void answer_mail_free(struct answer_mail *all)
 {
-	struct letter *l;
+	struct message *l;
 
 	if (all == NULL)
 		return;
 	while ((l = LIST_FIRST(&all->unheard)) != NULL)
 		/*
-		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget_letter() removes
-		 * the letter
+		 * NOLINTNEXTLINE(clang-analyzer-unix.Malloc): forget_message() removes
+		 * the message
 		 */
-		forget_letter(l);
+		forget_message(l);
 	free(all);
 }
 
@@ -91,17 +91,17 @@ static void read_more(struct answer_mail *all)
 	runs_remote_read(all->ctx->runs);
 }
 
-static void mark_heard(struct letter *l)
+static void mark_heard(struct message *l)
 {
 	struct answer_mail *all = l->all;
 
-	forget_letter(l);
+	forget_message(l);
 	read_more(all);
 }
 
-/* ---- a letter ---- */
+/* ---- a message ---- */
 
-static void deliver(struct letter *l, struct rpc_msg *m)
+static void deliver(struct message *l, struct rpc_msg *m)
 {
 	struct context *ctx = l->all->ctx;
 	struct requestor *who = l->who;
@@ -117,13 +117,13 @@ static void deliver(struct letter *l, struct rpc_msg *m)
 
 static void on_parsed(void *arg, struct rpc_msg *m)
 {
-	struct letter *l = arg;
+	struct message *l = arg;
 
 	l->parsing = NULL;
 	deliver(l, m);
 }
 
-static bool is_awaited(const struct letter *l)
+static bool is_awaited(const struct message *l)
 {
 	const struct context *ctx = l->all->ctx;
 
@@ -131,9 +131,9 @@ static bool is_awaited(const struct letter *l)
 			     : runs_find(ctx->runs, l->who, l->run_id) != NULL;
 }
 
-static void parse_letter(void *arg)
+static void parse_message(void *arg)
 {
-	struct letter *l = arg;
+	struct message *l = arg;
 	char *text = l->text;
 	struct rpc_msg m;
 
@@ -158,17 +158,18 @@ static void parse_letter(void *arg)
 	mark_heard(l);
 }
 
-/* ---- the letters of a read ---- */
+/* ---- the messages of a read ---- */
 
 /*
- * Queue FROM. A letter of an unknown requestor is dropped: such a requestor has
+ * Queue FROM. A message of an unknown requestor is dropped: such a requestor has
  * no run or session here.
  */
-static void add_letter(struct answer_mail *all, const struct store_letter *from)
+static void add_message(struct answer_mail *all,
+			const struct store_message *from)
 {
 	struct requestor *who =
 	    requestors_find(all->ctx->requestors, from->requestor);
-	struct letter *l;
+	struct message *l;
 
 	if (who == NULL)
 		return;
@@ -179,7 +180,7 @@ static void add_letter(struct answer_mail *all, const struct store_letter *from)
 	l->text = xstrdup(forwarded_response_open(l->key, from));
 	l->to_session = l->key[0] != '\0';
 	l->len = strlen(l->text);
-	l->turn.take = parse_letter;
+	l->turn.take = parse_message;
 	l->turn.arg = l;
 	LIST_INSERT_HEAD(&all->unheard, l, link);
 }
@@ -187,16 +188,16 @@ static void add_letter(struct answer_mail *all, const struct store_letter *from)
 void answer_mail_take(struct context *ctx, const struct store_result *res)
 {
 	struct answer_mail *all = ctx->runs->cluster->answers;
-	struct letter *l, *after;
+	struct message *l, *after;
 
 	for (size_t i = 0; i < res->n_mail; i++) {
 		if (res->mail[i].kind != STORE_MAIL_ANSWER)
 			continue;
 		store_drop_answer(ctx->store, &res->mail[i]);
-		add_letter(all, &res->mail[i]);
+		add_message(all, &res->mail[i]);
 	}
 	/*
-	 * a letter that the failing store cannot drop would be read again and
+	 * a message that the failing store cannot drop would be read again and
 	 * again
 	 */
 	all->more |= res->more && store_failing(ctx->store) == NULL;

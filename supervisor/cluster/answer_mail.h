@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * answer_mail.h - letters that clients wrote at other machines: answers to
- * the questions of our runs, and to requests of our sessions. Letters come by
+ * answer_mail.h - messages that clients wrote at other machines: answers to
+ * the questions of our runs, and to requests of our sessions. Messages come by
  * the store's mail.
  */
 #ifndef SUPERVISOR_CLUSTER_ANSWER_MAIL_H
@@ -10,13 +10,13 @@
 #include "supervisor/context.h"
 #include "supervisor/run/exec/runs.h"
 
-/* Make CTX's letters, which borrow CTX; the first call of this module. */
+/* Make CTX's messages, which borrow CTX; the first call of this module. */
 struct answer_mail *answer_mail_new(struct context *ctx);
-/* Free ALL, and drop letters that were not heard yet. NULL is fine. */
+/* Free ALL, and drop messages that were not heard yet. NULL is fine. */
 void answer_mail_free(struct answer_mail *all);
 
 /*
- * For runs_ops: may the runs read more mail? Not before the earlier letters are
+ * For runs_ops: may the runs read more mail? Not before the earlier messages are
  * heard; then the runs of CTX read once more if this function refused
  * meanwhile.
  */

@@ -90,9 +90,9 @@ struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
 			      struct template *t, const struct store_run *row);
 int remote_runs_cancel(struct runs *s, struct run *r);
 size_t remote_runs_unwatched(const struct runs *s);
-/* A letter says what became of R at another server. */
-void remote_runs_letter(struct runs *s, struct run *r,
-			const struct store_letter *l);
+/* A message says what became of R at another server. */
+void remote_runs_message(struct runs *s, struct run *r,
+			 const struct store_message *l);
 
 /* ---- lease.c ---- */
 
@@ -100,7 +100,7 @@ void lease_open(struct runs *s);
 void lease_fini(struct runs *s);
 bool lease_holds(const struct runs *s);
 bool lease_keeps(struct runs *s, struct run *r);
-void lease_letters_read(struct runs *s);
+void lease_messages_read(struct runs *s);
 
 /* ---- limit_shares.c ---- */
 

@@ -26,8 +26,8 @@
 #include "supervisor/run/threads/rpc_async.h"
 
 #define OURS CLIENT_REQUEST_NAME
-#define LETTER_MS 60000 /* no living server takes so long to read a letter */
-/* bytes of a requestor's letters not yet in the database */
+#define MESSAGE_MS 60000 /* no living server takes so long to read a message */
+/* bytes of a requestor's messages not yet in the database */
 #define ON_THEIR_WAY_MAX (8u << 20)
 
 /* May another server have S as well? */
@@ -75,7 +75,7 @@ static void on_sent(void *arg, const struct store_result *res)
 {
 	struct sent *sent = arg;
 
-	sent->who->letter_bytes -= sent->bytes;
+	sent->who->message_bytes -= sent->bytes;
 	if (res->rc != 0)
 		log_rarely("session", "requestor=%s response=lost err=\"%s\"",
 			   sent->who->name, res->errmsg);
@@ -103,13 +103,13 @@ static void post(struct session *s, const char *asker, const char *text,
 	struct buf body = {0};
 
 	*sent = (struct sent){s->requestor, len};
-	s->requestor->letter_bytes += len;
+	s->requestor->message_bytes += len;
 	s->ops->key(s->arg, key);
 	buf_printf(&body, "%s\n", key);
 	buf_add(&body, text, len);
 	buf_add(&body, "", 1);
 	store_send_to(s->ctx->store, s->requestor->name, asker, buf_data(&body),
-		      clock_wall_ms() + LETTER_MS, on_sent, sent);
+		      clock_wall_ms() + MESSAGE_MS, on_sent, sent);
 	buf_fini(&body);
 }
 
@@ -129,12 +129,12 @@ void forwarded_response_forward(struct session *s, const struct rpc_msg *m)
 		    "and another server than the one that asked is given "
 		    "at most %u, which is fixed\"",
 		    s->requestor->name, m->bytes, RPC_ASYNC_TEXT_MAX);
-	else if (s->requestor->letter_bytes + len > ON_THEIR_WAY_MAX)
+	else if (s->requestor->message_bytes + len > ON_THEIR_WAY_MAX)
 		log_rarely("session",
 			   "requestor=%s response=lost err=\"%zu bytes of such "
 			   "are on their way to other servers already, and at "
 			   "most %u may be, which is fixed\"",
-			   s->requestor->name, s->requestor->letter_bytes,
+			   s->requestor->name, s->requestor->message_bytes,
 			   ON_THEIR_WAY_MAX);
 	else
 		post(s, asker, text, len);
@@ -143,12 +143,12 @@ void forwarded_response_forward(struct session *s, const struct rpc_msg *m)
 /* ---- from another server ---- */
 
 const char *forwarded_response_open(char key[SESSION_KEY_SIZE],
-				    const struct store_letter *letter)
+				    const struct store_message *message)
 {
-	const char *body = letter->body;
+	const char *body = message->body;
 
 	key[0] = '\0';
-	if (strcmp(letter->run_id, STORE_LETTER_TO_SESSION) != 0 ||
+	if (strcmp(message->run_id, STORE_MESSAGE_TO_SESSION) != 0 ||
 	    strcspn(body, "\n") != SESSION_KEY_SIZE - 1 ||
 	    body[SESSION_KEY_SIZE - 1] == '\0')
 		return body;

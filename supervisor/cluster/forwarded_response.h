@@ -16,12 +16,12 @@ bool forwarded_response_name(char *out, size_t size, const struct session *s,
 void forwarded_response_forward(struct session *s, const struct rpc_msg *m);
 
 /*
- * Read LETTER. For a forwarded response: return its text and write to KEY the
- * session of the requestor; for any other letter: return the whole text and
+ * Read MESSAGE. For a forwarded response: return its text and write to KEY the
+ * session of the requestor; for any other message: return the whole text and
  * write "".
  */
 const char *forwarded_response_open(char key[SESSION_KEY_SIZE],
-				    const struct store_letter *letter);
+				    const struct store_message *message);
 /* Does session KEY of Q await a response of its client? */
 bool forwarded_response_awaits(const struct context *ctx,
 			       const struct requestor *q, const char *key);

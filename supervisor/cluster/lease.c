@@ -58,7 +58,7 @@ bool lease_keeps(struct runs *s, struct run *r)
 }
 
 /* Requests to cancel were answered meanwhile; the other runs were interrupted. */
-void lease_letters_read(struct runs *s)
+void lease_messages_read(struct runs *s)
 {
 	struct run *r, *after;
 

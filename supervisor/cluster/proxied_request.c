@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * proxied_request.c - a request at this machine that waits for a remote run: its
- * letters to the run's owner, and the owner's answers in the run's row.
+ * messages to the run's owner, and the owner's answers in the run's row.
  * tool_run_retry.c calls it, and remote_runs.c with each row. A failure to send
- * is told to the request. When the run gets another owner, the next letter
+ * is told to the request. When the run gets another owner, the next message
  * introduces the waiter there.
  */
 #include "supervisor/cluster/proxied_request.h"
@@ -23,7 +23,7 @@
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/run/run_row.h"
 
-struct sent { /* the argument of the first letter's callback */
+struct sent { /* the argument of the first message's callback */
 	struct proxied_request *visit; /* NULL: the visit was freed */
 };
 
@@ -33,13 +33,13 @@ struct proxied_request {
 	char name[ID_SIZE];
 	uint32_t round;	   /* the request's round */
 	bool known;	   /* the run's owner knows the guest */
-	bool over;	   /* no more letters are sent */
-	struct sent *sent; /* until the first letter is durable */
+	bool over;	   /* no more messages are sent */
+	struct sent *sent; /* until the first message is durable */
 	int64_t sent_ms;
 	LIST_ENTRY(proxied_request) link; /* in run.visits */
 };
 
-static struct json_object *letter(const struct proxied_request *v)
+static struct json_object *message(const struct proxied_request *v)
 {
 	return json_pack("guest:s capabilities:o", v->name,
 			 input_request_askable(v->request->terms));
@@ -52,12 +52,12 @@ static void post_text(struct proxied_request *v, const char *text,
 
 	v->sent_ms = clock_mono_ms();
 	store_send_answer(v->request->ctx->store, r->requestor->name, r->id,
-			  text, clock_wall_ms() + REMOTE_QUESTIONS_LETTER_MS,
+			  text, clock_wall_ms() + REMOTE_QUESTIONS_MESSAGE_MS,
 			  done, arg);
 }
 
 /*
- * Send a letter without waiting for the store: the next letter repeats a lost
+ * Send a message without waiting for the store: the next message repeats a lost
  * one.
  */
 static void post(struct proxied_request *v, struct json_object *o)
@@ -66,7 +66,7 @@ static void post(struct proxied_request *v, struct json_object *o)
 	json_object_put(o);
 }
 
-/* End V's letters, and let V's run be forgotten. */
+/* End V's messages, and let V's run be forgotten. */
 static void finish_visit(struct proxied_request *v)
 {
 	v->over = true;
@@ -80,7 +80,7 @@ static void give_up_visit(struct proxied_request *v, int rc)
 }
 
 /*
- * The first letter is durable or failed. V may be over or freed: the run may
+ * The first message is durable or failed. V may be over or freed: the run may
  * have ended meanwhile.
  */
 static void on_sent(void *arg, const struct store_result *res)
@@ -116,7 +116,7 @@ struct proxied_request *proxied_request_new(struct request *req, struct run *r,
 	v->run = r;
 	v->round = round;
 	id_new(v->name, "guest");
-	o = letter(v);
+	o = message(v);
 	json_add(o, "round:i answers?O", (int64_t)round, answers);
 	text = json_text(o, &len);
 	if (len <= CLUSTER_ANSWERS_MAX) {
@@ -184,7 +184,7 @@ static void tell_shown(struct proxied_request *v, struct json_object *shown)
 	} else if (json_member_bool(mine, "used")) {
 		give_up_visit(v, 0);
 	} else if (v->sent_ms + REMOTE_WAITER_MS / 3 < clock_mono_ms()) {
-		post(v, letter(v));
+		post(v, message(v));
 	}
 }
 

@@ -4,7 +4,7 @@
  * owner shows the questions in the run's row, and reads the answers as mail
  * (answer_mail.c); the client's machine filters questions and forwards
  * answers. A failure to send is told to the request. An answer to an ended
- * question is passed over, as is an unreadable letter.
+ * question is passed over, as is an unreadable message.
  */
 #include "supervisor/cluster/remote_questions.h"
 
@@ -60,13 +60,13 @@ static struct json_object *parsed(const char *text)
 }
 
 void remote_questions_answered(struct context *ctx, struct run *r,
-			       struct json_object *letter, size_t bytes)
+			       struct json_object *message, size_t bytes)
 {
-	if (json_member(letter, "guest") != NULL)
-		remote_waiters_hear(ctx, r, letter, bytes);
+	if (json_member(message, "guest") != NULL)
+		remote_waiters_hear(ctx, r, message, bytes);
 	else
 		input_answer_keys(r, r->requestor,
-				  json_member(letter, "answers"), bytes);
+				  json_member(message, "answers"), bytes);
 }
 
 /* Does T have METHOD's capability? */
@@ -131,7 +131,7 @@ void remote_questions_answer(struct request *req, const char *id,
 	/* unparsed, in a large message */
 	const char *text = req->msg.inputs;
 	struct sent *s;
-	char *letter;
+	char *message;
 
 	if (!rpc_async_is_large(req->msg.bytes))
 		text = json_text(answers, &len);
@@ -142,9 +142,9 @@ void remote_questions_answer(struct request *req, const char *id,
 	s = xcalloc(1, sizeof(*s));
 	*s = (struct sent){req, then};
 	request_ref(req);
-	letter = xasprintf("{\"answers\":%s}", text);
-	store_send_answer(req->ctx->store, req->requestor->name, id, letter,
-			  clock_wall_ms() + REMOTE_QUESTIONS_LETTER_MS, on_sent,
-			  s);
-	free(letter);
+	message = xasprintf("{\"answers\":%s}", text);
+	store_send_answer(req->ctx->store, req->requestor->name, id, message,
+			  clock_wall_ms() + REMOTE_QUESTIONS_MESSAGE_MS,
+			  on_sent, s);
+	free(message);
 }

@@ -11,17 +11,17 @@
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 
-/* a letter's life; a running owner reads a letter in a moment */
-#define REMOTE_QUESTIONS_LETTER_MS 600000
+/* a message's life; a running owner reads a message in a moment */
+#define REMOTE_QUESTIONS_MESSAGE_MS 600000
 
 /*
  * For runs_ops: R's questions and guests for its row, as JSON; the caller's, or
  * NULL.
  */
 char *remote_questions_asked(const struct run *r);
-/* Hear LETTER (lent; BYTES as text), which came to us, R's owner. */
+/* Hear MESSAGE (lent; BYTES as text), which came to us, R's owner. */
 void remote_questions_answered(struct context *ctx, struct run *r,
-			       struct json_object *letter, size_t bytes);
+			       struct json_object *message, size_t bytes);
 
 /*
  * Returns the questions and guests in ROW, written by its owner: {"requests",
@@ -35,7 +35,7 @@ struct json_object *remote_questions_requests(const struct store_run *row,
 					      const struct client_terms *t);
 /*
  * Send ANSWERS (lent; the answers of REQ by their keys) to the owner of run ID. REQ
- * is held until the call of THEN: RC 0 once the letter is durable, or -errno:
+ * is held until the call of THEN: RC 0 once the message is durable, or -errno:
  * -E2BIG over 256 KiB, -ENOBUFS when too much of REQ's requestor is on its way,
  * -EOPNOTSUPP where all instances are of one machine.
  */

@@ -2,7 +2,7 @@
 /*
  * remote_runs.c - follows runs which another instance has claimed out of the
  * shared queue, for clients that wait for the run at this instance: reads the
- * run's row once a second while a client waits. A letter says when a run was
+ * run's row once a second while a client waits. A message says when a run was
  * claimed or has ended. A failed read is repeated at the next turn.
  */
 #include "supervisor/cluster/cluster_private.h"
@@ -455,8 +455,8 @@ void remote_runs_take_back(struct runs *s, struct run *r,
 	runs_cancel(s, r);
 }
 
-void remote_runs_letter(struct runs *s, struct run *r,
-			const struct store_letter *l)
+void remote_runs_message(struct runs *s, struct run *r,
+			 const struct store_message *l)
 {
 	if (r == NULL && l->kind == STORE_MAIL_OVER)
 		store_heard(s->ctx->store, l->run_id);

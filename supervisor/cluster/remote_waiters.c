@@ -2,8 +2,8 @@
 /*
  * remote_waiters.c - guests of our runs, waiting at other machines: whether a
  * guest's round may come back, its questions, and its expiry. remote_questions.c
- * brings letters; input_park.c and input_route.c ask. A letter without news is
- * passed over. A guest without letters is removed, and cancels the run if no
+ * brings messages; input_park.c and input_route.c ask. A message without news is
+ * passed over. A guest without messages is removed, and cancels the run if no
  * other client waits for the run.
  */
 #include "supervisor/cluster/remote_waiters.h"
@@ -171,7 +171,7 @@ static struct guest *guest_of(struct remote_waiters *all, const char *name,
 	return g;
 }
 
-/* ---- letters of guests ---- */
+/* ---- messages of guests ---- */
 
 /*
  * Note in R's row that G's round was heard: G is not to be told of another
@@ -220,37 +220,37 @@ static void come_back(struct run *r, struct guest *g, int64_t round,
 	input_answer_keys(r, r->requestor, answers, bytes);
 }
 
-/* Move the capabilities from LETTER to G: a thread may free LETTER. */
-static void take_terms(struct guest *g, struct json_object *letter)
+/* Move the capabilities from MESSAGE to G: a thread may free MESSAGE. */
+static void take_terms(struct guest *g, struct json_object *message)
 {
-	struct json_object *can = json_member(letter, "capabilities");
+	struct json_object *can = json_member(message, "capabilities");
 
 	if (g->terms.capabilities != NULL)
 		return;
 	g->terms.capabilities = json_object_get(can);
-	json_object_object_del(letter, "capabilities");
+	json_object_object_del(message, "capabilities");
 }
 
 void remote_waiters_hear(struct context *ctx, struct run *r,
-			 struct json_object *letter, size_t bytes)
+			 struct json_object *message, size_t bytes)
 {
-	const char *name = json_member_str(letter, "guest");
-	int64_t round = json_member_int(letter, "round");
+	const char *name = json_member_str(message, "guest");
+	int64_t round = json_member_int(message, "round");
 	struct remote_waiters *all = guests_of(ctx, r);
 	struct guest *g = name != NULL ? guest_of(all, name, round > 0) : NULL;
-	bool leaves = json_member_bool(letter, "left");
+	bool leaves = json_member_bool(message, "left");
 
 	if (g == NULL)
 		return;
 	g->until_ms = clock_mono_ms() + REMOTE_WAITER_MS;
-	take_terms(g, letter);
+	take_terms(g, message);
 	g->left |= leaves;
-	g->cancels |= json_member_bool(letter, "cancels");
+	g->cancels |= json_member_bool(message, "cancels");
 	if (round > 0 && !g->came)
-		come_back(r, g, round, json_member(letter, "answers"), bytes);
+		come_back(r, g, round, json_member(message, "answers"), bytes);
 	else if (!leaves)
 		wait_for_run(r, g);
-	/* "left" may come before the round: letters have no order */
+	/* "left" may come before the round: messages have no order */
 	if (g->left)
 		guest_leaves(all, g);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * remote_waiters.h - guests: clients that wait for a run of ours at other
- * machines. A guest is asked like a waiter at this machine. Letters come from
+ * machines. A guest is asked like a waiter at this machine. Messages come from
  * proxied_request.c.
  *
- * A guest is known by a name from its machine. A guest's letter is an object:
+ * A guest is known by a name from its machine. A guest's message is an object:
  *
  *   guest         the guest's name
  *   capabilities  the kinds of question that the guest can be asked
@@ -21,15 +21,15 @@
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/run/run.h"
 
-/* a guest without letters for so long is gone, as if cancelled */
+/* a guest without messages for so long is gone, as if cancelled */
 #define REMOTE_WAITER_MS 30000
 
 /*
- * Hear LETTER (lent; BYTES as text) of a guest of R. Members that are kept
- * leave the letter.
+ * Hear MESSAGE (lent; BYTES as text) of a guest of R. Members that are kept
+ * leave the message.
  */
 void remote_waiters_hear(struct context *ctx, struct run *r,
-			 struct json_object *letter, size_t bytes);
+			 struct json_object *message, size_t bytes);
 
 /* For the table: see supervisor/run/exec/cluster.h. */
 const char *remote_waiters_missing(const struct run *r,

@@ -160,10 +160,10 @@ enum store_mail {
  */
 #define STORE_ARTIFACT_BYTES 8192
 
-struct store_letter {
-	char run_id[ID_SIZE]; /* or STORE_LETTER_TO_SESSION */
+struct store_message {
+	char run_id[ID_SIZE]; /* or STORE_MESSAGE_TO_SESSION */
 	enum store_mail kind;
-	int64_t until_ms; /* the letter is of no use afterwards */
+	int64_t until_ms; /* the message is of no use afterwards */
 	/* of an answer: */
 	int64_t number; /* for store_drop_answer() */
 	char *body;
@@ -171,13 +171,13 @@ struct store_letter {
 };
 
 /* The run_id of an answer by store_send_to(). */
-#define STORE_LETTER_TO_SESSION "session"
+#define STORE_MESSAGE_TO_SESSION "session"
 /* Answers in one read, at most: by number, or by bytes and one answer more. */
-#define STORE_LETTERS_READ 64
-#define STORE_LETTER_BYTES_READ 1048576
+#define STORE_MESSAGES_READ 64
+#define STORE_MESSAGE_BYTES_READ 1048576
 /* Unread answers of one requestor at all instances, at most. */
-#define STORE_LETTERS_MAX 1024
-#define STORE_LETTER_BYTES_MAX 16777216
+#define STORE_MESSAGES_MAX 1024
+#define STORE_MESSAGE_BYTES_MAX 16777216
 
 struct store_artifact {
 	char id[ID_SIZE];
@@ -255,8 +255,8 @@ struct store_result {
 	size_t n_nodes;
 	const struct store_use *uses;
 	size_t n_uses;
-	size_t interrupted;		 /* recover: runs that were running */
-	const struct store_letter *mail; /* read_mail */
+	size_t interrupted;		  /* recover: runs that were running */
+	const struct store_message *mail; /* read_mail */
 	size_t n_mail;
 	bool more;		  /* more answers may be unread */
 	struct store_share share; /* share */
@@ -521,7 +521,7 @@ void store_send_mail(struct store *s, const char *requestor, const char *id,
 		     void *arg);
 /*
  * Send the owner of REQUESTOR's open run ID the answer BODY of a client, until UNTIL_MS.
- * As store_send_mail(), but -EOPNOTSUPP on SQLite, and -ENOBUFS when STORE_LETTERS_MAX
+ * As store_send_mail(), but -EOPNOTSUPP on SQLite, and -ENOBUFS when STORE_MESSAGES_MAX
  * answers of REQUESTOR are unread. Each instance counts by itself, so that several
  * instances at once may exceed the bound by as much.
  */
@@ -536,7 +536,7 @@ void store_send_to(struct store *s, const char *requestor, const char *instance,
 		   const char *body, int64_t until_ms, store_done done,
 		   void *arg);
 /* Delete the answer L, which was read. */
-void store_drop_answer(struct store *s, const struct store_letter *l);
+void store_drop_answer(struct store *s, const struct store_message *l);
 /*
  * Read the mail for this instance, also mail that was read before. With ANSWERS also some
  * answers, of each requestor in turn; further answers are read when those were dropped.

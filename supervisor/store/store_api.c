@@ -238,7 +238,7 @@ void store_send_to(struct store *s, const char *requestor, const char *instance,
 	    .key = body, .time_ms = until_ms);
 }
 
-void store_drop_answer(struct store *s, const struct store_letter *l)
+void store_drop_answer(struct store *s, const struct store_message *l)
 {
 	store_ask(s, &store_op_drop_answer,
 		  &(struct store_req){

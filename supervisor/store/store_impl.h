@@ -141,7 +141,7 @@ struct store_req {
 	struct store_session found_session;
 	/* texts of FOUND or FOUND_SESSION; a shown view; the reader of mail */
 	char *found_text;
-	struct store_letter *letters;
+	struct store_message *messages;
 	struct store_use *uses;
 	struct store_node *nodes;
 	struct store_artifact *artifacts;

@@ -77,10 +77,10 @@ void store_req_forget(struct store_req *r)
 	free(r->row_text);
 	free(r->found_text);
 	for (size_t i = 0; i < r->res.n_mail; i++) {
-		free(r->letters[i].body);
-		free(r->letters[i].requestor);
+		free(r->messages[i].body);
+		free(r->messages[i].requestor);
 	}
-	free(r->letters);
+	free(r->messages);
 	for (size_t i = 0; i < r->res.n_uses; i++) {
 		free(r->uses[i].requestor);
 		free(r->uses[i].template_id);
@@ -102,7 +102,7 @@ void store_req_forget(struct store_req *r)
 	r->row_text = NULL;
 	r->rows_cap = 0;
 	r->found_text = NULL;
-	r->letters = NULL;
+	r->messages = NULL;
 	r->uses = NULL;
 	r->nodes = NULL;
 	r->artifacts = NULL;

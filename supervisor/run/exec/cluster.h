@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CLUSTER_ANSWERS_MAX (256u << 10) /* bytes of answers in a letter */
+#define CLUSTER_ANSWERS_MAX (256u << 10) /* bytes of answers in a message */
 #define CLUSTER_NO_WAITER ""		 /* no client waits at another server */
 
 struct client_terms;
@@ -25,7 +25,7 @@ struct rpc_msg;
 struct run;
 struct runs;
 struct session;
-struct store_letter;
+struct store_message;
 struct store_result;
 struct store_run;
 struct template;
@@ -79,11 +79,11 @@ struct cluster {
 	/* Return the number of remote runs for which no client here waits. */
 	size_t (*unwatched)(const struct runs *s);
 
-	/* The letter L says what another server did with R (NULL: an unknown run). */
-	void (*letter)(struct runs *s, struct run *r,
-		       const struct store_letter *l);
-	/* All letters of other servers have been read and followed. */
-	void (*letters_read)(struct runs *s);
+	/* The message L says what another server did with R (NULL: an unknown run). */
+	void (*message)(struct runs *s, struct run *r,
+			const struct store_message *l);
+	/* All messages of other servers have been read and followed. */
+	void (*messages_read)(struct runs *s);
 
 	/* ---- clients at other servers, for runs of this server ---- */
 
@@ -128,7 +128,7 @@ struct cluster {
 					 const struct client_terms *t);
 	/*
 	 * Send ANSWERS (lent; the answers of REQ by their keys) to the server of run ID. REQ
-	 * is held until the call of THEN: RC 0 once the letter is durable, or -errno:
+	 * is held until the call of THEN: RC 0 once the message is durable, or -errno:
 	 * -E2BIG over CLUSTER_ANSWERS_MAX, -ENOBUFS when too much of REQ's requestor is on
 	 * its way.
 	 */

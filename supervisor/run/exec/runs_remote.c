@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs_remote.c - reads the mail of other instances about runs of this
- * instance: cancel a run, or show a run's progress (run_shown.c). A letter is a
- * row (store_mail.c). A wake-up announces a letter, and while this instance has
+ * instance: cancel a run, or show a run's progress (run_shown.c). A message is a
+ * row (store_mail.c). A wake-up announces a message, and while this instance has
  * runs a timer reads as well, so a lost wake-up only delays.
  */
 #include "supervisor/run/exec/runs_private.h"
@@ -27,13 +27,13 @@ struct runs_remote {
 
 /* ---- mail ---- */
 
-static void take_letter(struct runs *s, const struct store_letter *l)
+static void take_message(struct runs *s, const struct store_message *l)
 {
 	struct run *r = runs_by_id(s, l->run_id);
 
 	if (l->kind == STORE_MAIL_CLAIMED || l->kind == STORE_MAIL_OVER) {
 		if (s->ctx->cluster != NULL)
-			s->ctx->cluster->letter(s, r, l);
+			s->ctx->cluster->message(s, r, l);
 		return;
 	}
 	if (r == NULL || run_terminal(r))
@@ -53,17 +53,17 @@ static void on_mail(void *arg, const struct store_result *res)
 {
 	struct runs_remote *m = arg;
 	const struct cluster *c = m->runs->ctx->cluster;
-	bool again = m->again; /* letters may cause another read, too */
+	bool again = m->again; /* messages may cause another read, too */
 
 	m->reading = false;
 	for (size_t i = 0; res->rc == 0 && i < res->n_mail; i++)
-		take_letter(m->runs, &res->mail[i]);
+		take_message(m->runs, &res->mail[i]);
 	if (res->rc == 0 && res->n_mail > 0 && c != NULL)
 		c->answers(m->runs->ctx, res);
 	if (again && !m->reading)
 		read_mail(m);
 	else if (!again && res->rc == 0 && c != NULL)
-		c->letters_read(m->runs);
+		c->messages_read(m->runs);
 }
 
 static void read_mail(struct runs_remote *m)

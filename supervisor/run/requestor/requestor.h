@@ -110,7 +110,7 @@ struct requestor {
 	TAILQ_HEAD(http_exchange_list, http_exchange) http_ended;
 	size_t http_ended_bytes;
 	/* size of messages on their way to other servers */
-	size_t letter_bytes;
+	size_t message_bytes;
 	size_t uploads;	  /* uploads under way */
 	size_t downloads; /* artifacts open to be sent */
 	/* size of lines that clients have begun and not ended */

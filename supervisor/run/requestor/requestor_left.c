@@ -39,7 +39,7 @@ static size_t tell_requestor(const struct requestor *q)
 	    COUNTER(http_store_waits),	COUNTER(http_session_deletes),
 	    COUNTER(http_open_streams), COUNTER(http_live_bytes),
 	    COUNTER(http_ended_bytes),	COUNTER(http.bodies),
-	    COUNTER(http.unread),	COUNTER(letter_bytes),
+	    COUNTER(http.unread),	COUNTER(message_bytes),
 	    COUNTER(uploads),		COUNTER(downloads),
 	    COUNTER(line_bytes),	COUNTER(memory.held),
 	    COUNTER(n_requests),

@@ -116,7 +116,7 @@ static void nudge(struct store *s, struct store_req *r)
 }
 
 /* Read a row; returns whether the row is an answer of a client. */
-static bool read_letter(struct store_cursor *st, struct store_letter *l)
+static bool read_message(struct store_cursor *st, struct store_message *l)
 {
 	snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
 	l->number = store_number(st, 1);
@@ -146,29 +146,29 @@ static int read_mail(struct store *s, struct store_req *r)
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
-		struct store_letter *l;
+		struct store_message *l;
 
 		if ((n & (n + 1)) == 0) /* grow to twice the size */
-			r->letters = xrealloc(
-			    r->letters, (2 * n + 1) * sizeof(*r->letters));
-		l = &r->letters[n++];
-		if (read_letter(st, l)) {
+			r->messages = xrealloc(
+			    r->messages, (2 * n + 1) * sizeof(*r->messages));
+		l = &r->messages[n++];
+		if (read_message(st, l)) {
 			answers++;
 			bytes += strlen(l->body);
 		}
 		r->res.n_mail = n;
 	}
-	r->res.mail = r->letters;
+	r->res.mail = r->messages;
 	r->res.more =
-	    answers >= STORE_LETTERS_READ || bytes >= STORE_LETTER_BYTES_READ;
+	    answers >= STORE_MESSAGES_READ || bytes >= STORE_MESSAGE_BYTES_READ;
 	return rc;
 }
 
 /*
- * Make a random number, so that no letter replaces another. 0 and *NUMBER; 1: R
+ * Make a random number, so that no message replaces another. 0 and *NUMBER; 1: R
  * has failed; or -errno.
  */
-static int letter_number(struct store *s, struct store_req *r, int64_t *number)
+static int message_number(struct store *s, struct store_req *r, int64_t *number)
 {
 	uint64_t random;
 
@@ -182,14 +182,14 @@ static int letter_number(struct store *s, struct store_req *r, int64_t *number)
 	return 0;
 }
 
-/* Send R's letter by the statement HOW; the statements have the same parameters. */
-static int send_letter(struct store *s, struct store_req *r,
-		       enum store_stmt how)
+/* Send R's message by the statement HOW; the statements have the same parameters. */
+static int send_message(struct store *s, struct store_req *r,
+			enum store_stmt how)
 {
 	bool is_full = false;
 	struct store_cursor *st;
 	int64_t number = 0;
-	int rc = letter_number(s, r, &number);
+	int rc = message_number(s, r, &number);
 
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
@@ -205,19 +205,19 @@ static int send_letter(struct store *s, struct store_req *r,
 		store_req_fail(r, -ENOBUFS,
 			       "%d messages or %d bytes of %s to other servers "
 			       "have not been read yet, which is the most",
-			       STORE_LETTERS_MAX, STORE_LETTER_BYTES_MAX,
+			       STORE_MESSAGES_MAX, STORE_MESSAGE_BYTES_MAX,
 			       r->requestor);
 	return rc;
 }
 
 static int send_answer(struct store *s, struct store_req *r)
 {
-	return send_letter(s, r, STMT_SEND_ANSWER);
+	return send_message(s, r, STMT_SEND_ANSWER);
 }
 
 static int send_to(struct store *s, struct store_req *r)
 {
-	return send_letter(s, r, STMT_SEND_TO);
+	return send_message(s, r, STMT_SEND_TO);
 }
 
 static int drop_answer(struct store *s, struct store_req *r)

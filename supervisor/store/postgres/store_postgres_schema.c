@@ -373,12 +373,12 @@ static const char wakes[] =
 /*
  * Undelivered mail is counted by requestor; and mail to a node is deleted with the node.
  */
-static const char letters[] =
+static const char messages[] =
     "ALTER TABLE mail ADD COLUMN requestor" KEY " DEFAULT '';"
     "CREATE INDEX mail_of ON mail(requestor) WHERE kind >= 16;"
     "CREATE FUNCTION node_leaves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN"
     " DELETE FROM mail WHERE instance = old.id"
-    "  AND run = '" STORE_LETTER_TO_SESSION "'; RETURN NULL; END$$;"
+    "  AND run = '" STORE_MESSAGE_TO_SESSION "'; RETURN NULL; END$$;"
     "CREATE TRIGGER node_leaves AFTER DELETE ON node FOR EACH ROW"
     " EXECUTE FUNCTION node_leaves();"
     "UPDATE paddock_schema SET version = 12;";
@@ -411,7 +411,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_days,
     store_postgres_share,
     wakes,
-    letters,
+    messages,
     run_nodes,
     store_postgres_barrier,
     store_postgres_epoch,
@@ -452,17 +452,17 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define BYTES_OF(text) "octet_length(" text ")"
 /* Another instance may have claimed the run since. */
 #define IF_OURS " WHERE runs.instance = excluded.instance"
-/* A letter of each requestor, then the next of each, up to a bound. */
-#define AND_LETTERS                                                               \
-	" UNION ALL SELECT run, kind, until_ms, body, requestor FROM"             \
-	" (SELECT *, row_number() OVER w AS at, sum(size) OVER w - size AS"       \
-	" before FROM (SELECT *, octet_length(body) AS size, row_number() OVER"   \
-	" (PARTITION BY requestor ORDER BY until_ms, kind) AS turn FROM mail"     \
-	" WHERE instance = ?1 AND kind >= 16) AS waiting"                         \
-	" WINDOW w AS (ORDER BY turn, requestor, kind ROWS UNBOUNDED"             \
-	" PRECEDING)) AS in_turn WHERE ?2 = 1"                                    \
-	" AND at <= " STORE_TEXT(STORE_LETTERS_READ) " AND before < " STORE_TEXT( \
-	    STORE_LETTER_BYTES_READ)
+/* A message of each requestor, then the next of each, up to a bound. */
+#define AND_MESSAGES                                                               \
+	" UNION ALL SELECT run, kind, until_ms, body, requestor FROM"              \
+	" (SELECT *, row_number() OVER w AS at, sum(size) OVER w - size AS"        \
+	" before FROM (SELECT *, octet_length(body) AS size, row_number() OVER"    \
+	" (PARTITION BY requestor ORDER BY until_ms, kind) AS turn FROM mail"      \
+	" WHERE instance = ?1 AND kind >= 16) AS waiting"                          \
+	" WINDOW w AS (ORDER BY turn, requestor, kind ROWS UNBOUNDED"              \
+	" PRECEDING)) AS in_turn WHERE ?2 = 1"                                     \
+	" AND at <= " STORE_TEXT(STORE_MESSAGES_READ) " AND before < " STORE_TEXT( \
+	    STORE_MESSAGE_BYTES_READ)
 /* kinds as in enum store_mail */
 #define AND_NEWS                                                               \
 	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \

@@ -398,7 +398,7 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
 #define BY(index) " INDEXED BY " index
 #define AND_SILENT ""
-#define AND_LETTERS "" /* letters between several machines */
+#define AND_MESSAGES "" /* messages between several machines */
 #define SHOWN_ASKED "NULL"
 #define SHOWN_NODE "NULL"
 #define NODE_ROWS "SELECT 1 WHERE 0" /* instances of one machine are files */

@@ -48,11 +48,14 @@ is(scalar @$got, scalar @list, @list . ' calls are answered') or diag(json_of($v
 same_json(\@wrong, [], 'each as the table says');
 cmp_ok(scalar @list, '>', 200, 'more than 200 calls are tried');
 
-# Calls which the shim counts, and lets pass: the kernel fails on null pointers.
-my %counted = (execve => 'EFAULT', execveat => 'EFAULT');
+# Calls which the shim counts, and lets pass: the kernel fails on null pointers, and a
+# leader of a group gets no session. A second process of the probe would write a result of
+# its own, so records.t tries calls that succeed.
+my %counted = (execve => 'EFAULT', execveat => 'EFAULT', setsid => 'EPERM');
+my %succeeds = (fork => 1, vfork => 1);
 
 # Calls of the table with a notification to the shim, each alone: all others end the run.
-for (sort grep { $action{$_} eq 'NOTIFY' } keys %action) {
+for (sort grep { $action{$_} eq 'NOTIFY' && !$succeeds{$_} } keys %action) {
 	my $view = $s->run_sync(probe => {do => 'numbers', list => [$number{$_} + 0]});
 
 	if ($counted{$_}) {

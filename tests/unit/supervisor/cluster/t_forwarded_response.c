@@ -48,12 +48,12 @@ static size_t leaves(size_t bytes, const char *text)
 	    .bytes = bytes,
 	    .inputs = (char *)(uintptr_t)text,
 	    .inputs_len = text != NULL ? strlen(text) : 0};
-	size_t before = requestor.letter_bytes;
+	size_t before = requestor.message_bytes;
 
 	json_object_set_serializer(m.root, write_it, NULL, NULL);
 	forwarded_response_forward(&s, &m);
 	json_object_put(m.root);
-	return requestor.letter_bytes - before;
+	return requestor.message_bytes - before;
 }
 
 static void begin(void)
@@ -81,7 +81,7 @@ TEST(leaves)
 	       "a response whose text is too long is not sent");
 	is_int(written, 1, "a large response is never printed");
 	end();
-	is_int((long long)requestor.letter_bytes, 0,
+	is_int((long long)requestor.message_bytes, 0,
 	       "nothing is on its way when the store has ended");
 }
 
@@ -95,10 +95,10 @@ static bool leaves_for(const char *id)
 			    .bytes = 2,
 			    .inputs = (char *)(uintptr_t) "{}",
 			    .inputs_len = 2};
-	size_t before = requestor.letter_bytes;
+	size_t before = requestor.message_bytes;
 
 	forwarded_response_forward(&s, &m);
-	return requestor.letter_bytes > before;
+	return requestor.message_bytes > before;
 }
 
 TEST(whose)
@@ -116,26 +116,26 @@ TEST(whose)
 	ok(!leaves_for("\"paddock-1\"") && !leaves_for("\"else-1\"") &&
 	       !leaves_for(NULL),
 	   "a response with a foreign id, or without an id, is not sent");
-	requestor.letter_bytes += (8u << 20) - requestor.letter_bytes - 2;
+	requestor.message_bytes += (8u << 20) - requestor.message_bytes - 2;
 	ok(leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
-	   "8 MiB of letters may be in flight");
+	   "8 MiB of messages may be in flight");
 	ok(!leaves_for("\"paddock-inst_33333333333333333333333333-1\""),
-	   "a letter beyond 8 MiB is not sent");
-	requestor.letter_bytes = 2 * 2; /* of the responses that left */
+	   "a message beyond 8 MiB is not sent");
+	requestor.message_bytes = 2 * 2; /* of the responses that left */
 	end();
-	is_int((long long)requestor.letter_bytes, 0,
-	       "no bytes of letters are counted at the end");
+	is_int((long long)requestor.message_bytes, 0,
+	       "no bytes of messages are counted at the end");
 	ctx.instance = "inst_one";
 }
 
-/* Return the content of a letter, with the key in AT. */
+/* Return the content of a message, with the key in AT. */
 static const char *opens(const char *to, const char *body,
 			 char at[SESSION_KEY_SIZE])
 {
-	struct store_letter letter = {.body = (char *)(uintptr_t)body};
+	struct store_message message = {.body = (char *)(uintptr_t)body};
 
-	snprintf(letter.run_id, sizeof(letter.run_id), "%s", to);
-	return forwarded_response_open(at, &letter);
+	snprintf(message.run_id, sizeof(message.run_id), "%s", to);
+	return forwarded_response_open(at, &message);
 }
 
 TEST(opened)
@@ -145,22 +145,22 @@ TEST(opened)
 
 	key(NULL, want);
 	snprintf(body, sizeof(body), "%s\n{}", want);
-	is_str(opens(STORE_LETTER_TO_SESSION, body, at), "{}",
-	       "a letter to a session is what stands behind its key");
-	is_str(at, want, "the first line of a letter to a session is the key");
+	is_str(opens(STORE_MESSAGE_TO_SESSION, body, at), "{}",
+	       "a message to a session is what stands behind its key");
+	is_str(at, want, "the first line of a message to a session is the key");
 	is_str(opens("run_1", body, at), body,
-	       "a letter to a run is the whole body");
-	is_str(at, "", "a letter to a run has no key");
+	       "a message to a run is the whole body");
+	is_str(at, "", "a message to a run has no key");
 	snprintf(body, sizeof(body), "%s", want);
-	is_str(opens(STORE_LETTER_TO_SESSION, body, at), body,
-	       "a letter with a key alone is the whole body");
-	is_str(at, "", "a letter with a key alone has no key");
+	is_str(opens(STORE_MESSAGE_TO_SESSION, body, at), body,
+	       "a message with a key alone is the whole body");
+	is_str(at, "", "a message with a key alone has no key");
 	snprintf(body, sizeof(body), "%.*s\n{}", SESSION_KEY_SIZE - 2, want);
-	opens(STORE_LETTER_TO_SESSION, body, at);
-	is_str(at, "", "a letter with a short key has no key");
+	opens(STORE_MESSAGE_TO_SESSION, body, at);
+	is_str(at, "", "a message with a short key has no key");
 	snprintf(body, sizeof(body), "%sk\n{}", want);
-	opens(STORE_LETTER_TO_SESSION, body, at);
-	is_str(at, "", "a letter with a long key has no key");
+	opens(STORE_MESSAGE_TO_SESSION, body, at);
+	is_str(at, "", "a message with a long key has no key");
 }
 
 static int heard;
@@ -275,18 +275,18 @@ TEST(arrives)
 	forwarded_response_forward(&s, &m);
 	row.id[29] = '4';
 	help_put(ctx.store, &row, STORE_SYNC);
-	is_int((long long)requestor.letter_bytes, 0,
-	       "a stored letter is not in flight any more");
+	is_int((long long)requestor.message_bytes, 0,
+	       "a stored message is not in flight any more");
 	db = help_open(dir);
 	is_int(help_number(db, "SELECT count(*) FROM mail WHERE instance = "
 			       "'" OTHER "'"),
-	       1, "the letter is stored for the asking server");
+	       1, "the message is stored for the asking server");
 	help_text(db, "SELECT body FROM mail", body, sizeof(body));
 	help_close(db);
 	key(NULL, own);
-	is_str(opens(STORE_LETTER_TO_SESSION, body, at), "{\"result\":{}}",
-	       "the letter has the response as received");
-	is_str(at, own, "the letter names the session");
+	is_str(opens(STORE_MESSAGE_TO_SESSION, body, at), "{\"result\":{}}",
+	       "the message has the response as received");
+	is_str(at, own, "the message names the session");
 	store_stop(other, HELP_WAIT_MS);
 	end();
 	help_remove(beside);

@@ -45,10 +45,10 @@ static struct client_terms terms;
 static struct request request;
 static struct run *run;
 static struct proxied_request *visit;
-static char name[ID_SIZE]; /* of the guest, by the letters */
+static char name[ID_SIZE]; /* of the guest, by the messages */
 
-/* The last letter to the run's owner, as TEXT, lent. */
-static const char *letter(void)
+/* The last message to the run's owner, as TEXT, lent. */
+static const char *message(void)
 {
 	static char text[1024];
 	struct help_db *db = help_open(it.dir);
@@ -60,7 +60,7 @@ static const char *letter(void)
 	return text;
 }
 
-static int64_t letters_sent(void)
+static int64_t messages_sent(void)
 {
 	struct help_db *db = help_open(it.dir);
 	int64_t n = help_number(db, "SELECT count(*) FROM mail");
@@ -99,7 +99,7 @@ static void visits(uint32_t round, const char *answers)
 	visit = proxied_request_new(&request, run, round, o);
 	json_object_put(o);
 	answered();
-	sent = json_tokener_parse(letter());
+	sent = json_tokener_parse(message());
 	snprintf(name, sizeof(name), "%s",
 		 json_member_str(sent, "guest") != NULL
 		     ? json_member_str(sent, "guest")
@@ -129,26 +129,26 @@ static void shows(enum store_status status, const char *fmt)
 	proxied_request_shown(run, &row);
 }
 
-TEST(letters)
+TEST(messages)
 {
 	const char *text;
 
 	visits(3, "{\"a\":{\"action\":\"accept\"}}");
 	ok(visit != NULL && name[0] != '\0',
-	   "a visitor writes a letter with its name to the owner");
-	text = letter();
+	   "a visitor writes a message with its name to the owner");
+	text = message();
 	ok(strstr(text, "\"round\":3") != NULL &&
 	       strstr(text, "\"accept\"") != NULL &&
 	       strstr(text, "\"elicitation\"") != NULL,
-	   "the letter has the round, the answers and the capabilities");
+	   "the message has the round, the answers and the capabilities");
 	proxied_request_leave(visit, true);
 	visit = NULL;
 	answered();
-	text = letter();
+	text = message();
 	ok(strstr(text, "\"left\":true") != NULL &&
 	       strstr(text, "\"cancels\":true") != NULL &&
 	       strstr(text, name) != NULL,
-	   "a leaving visitor writes a letter with its wish to cancel");
+	   "a leaving visitor writes a message with its wish to cancel");
 	ok(LIST_EMPTY(&run->remote.proxied), "of which it knows no more");
 	over(false);
 }
@@ -178,27 +178,27 @@ TEST(asked)
 	over(false);
 }
 
-/* The owner forgets a guest without letters: see remote_waiters.h. */
+/* The owner forgets a guest without messages: see remote_waiters.h. */
 TEST(writes_again)
 {
 	int64_t before;
 
 	visits(0, NULL);
-	before = letters_sent();
+	before = messages_sent();
 	for (int i = 0; i < 3; i++) {
 		clock_skip(REMOTE_WAITER_MS / 3 - 1000);
 		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 		answered();
-		is_int(letters_sent(), before + i,
-		       "a visitor with a recent letter writes no letter");
+		is_int(messages_sent(), before + i,
+		       "a visitor with a recent message writes no message");
 		clock_skip(2000);
 		shows(STORE_RUNNING, "{\"guests\":{\"%s\":{\"waits\":true}}}");
 		answered();
 		is_int(
-		    letters_sent(), before + i + 1,
+		    messages_sent(), before + i + 1,
 		    "a waiting visitor writes again before the owner removes the guest");
-		ok(strstr(letter(), name) != NULL,
-		   "a repeated letter has the visitor's name");
+		ok(strstr(message(), name) != NULL,
+		   "a repeated message has the visitor's name");
 	}
 	over(false);
 }
@@ -268,7 +268,7 @@ TEST(too_large)
 	ok(proxied_request_new(&request, run, 1, o) == NULL,
 	   "answers that fit are too large with what is beside them");
 	ok(LIST_EMPTY(&run->remote.proxied),
-	   "without a letter no visitor waits");
+	   "without a message no visitor waits");
 	json_object_put(o);
 	text[CLUSTER_ANSWERS_MAX / 2] = '\0';
 	o = json_pack("a:s", text);

@@ -56,7 +56,7 @@ static void test_asked_elsewhere(void)
 	end();
 }
 
-/* A request here may be answered, and still have letters for the owner of the run. */
+/* A request here may be answered, and still have messages for the owner of the run. */
 static void test_visited(void)
 {
 	struct store_run row = {.status = STORE_RUNNING,

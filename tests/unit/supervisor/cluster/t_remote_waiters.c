@@ -13,26 +13,26 @@
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
-/* A thread frees the rest of a large letter, so no reference into the letter is kept. */
-TEST(letter)
+/* A thread frees the rest of a large message, so no reference into the message is kept. */
+TEST(message)
 {
-	struct json_object *letter =
+	struct json_object *message =
 	    json_pack("guest:s capabilities:o", "guest_a",
 		      json_pack("elicitation:o", json_object_new_object()));
 
 	start(true);
-	remote_waiters_hear(&ctx, it.r, letter, 100000);
+	remote_waiters_hear(&ctx, it.r, message, 100000);
 	is_int(it.r->remote.n_waiting, 1,
-	       "a letter from another instance makes a guest");
-	ok(json_member(letter, "capabilities") == NULL,
-	   "a letter's kept members are removed from the letter");
-	json_object_put(letter);
+	       "a message from another instance makes a guest");
+	ok(json_member(message, "capabilities") == NULL,
+	   "a message's kept members are removed from the message");
+	json_object_put(message);
 	stop();
 }
 
 static void hear_guest(const char *name, int round, const char *more)
 {
-	struct json_object *letter = NULL;
+	struct json_object *message = NULL;
 	char text[256];
 	int n;
 
@@ -40,10 +40,10 @@ static void hear_guest(const char *name, int round, const char *more)
 		     "{\"guest\":\"%s\",\"round\":%d,\"capabilities\":"
 		     "{\"elicitation\":{}}%s}",
 		     name, round, more);
-	if (json_parse(&letter, text, (size_t)n, NULL) < 0)
+	if (json_parse(&message, text, (size_t)n, NULL) < 0)
 		abort();
-	remote_waiters_hear(&ctx, it.r, letter, (size_t)n);
-	json_object_put(letter);
+	remote_waiters_hear(&ctx, it.r, message, (size_t)n);
+	json_object_put(message);
 }
 
 static bool is_guest(const char *name)
@@ -134,12 +134,12 @@ TEST(left_first)
 	start(false);
 	hear_guest("guest_a", 0, ",\"left\":true,\"cancels\":true");
 	is_int(it.r->remote.n_waiting, 0,
-	       "of letters that come in the wrong order");
+	       "of messages that come in the wrong order");
 	is_str(run_state_name(it.r->state), "running",
-	       "a leave before the first letter ends nothing");
+	       "a leave before the first message ends nothing");
 	hear_guest("guest_a", 0, "");
 	is_int(it.r->remote.n_waiting, 0,
-	       "a first letter after the leave lists no guest");
+	       "a first message after the leave lists no guest");
 	stop();
 }
 
@@ -164,7 +164,7 @@ TEST(silent)
 	pass(REMOTE_WAITER_MS / 2);
 	hear_guest("guest_b", 0, "");
 	is_int(it.r->remote.n_waiting, 2,
-	       "guests with a recent letter are listed");
+	       "guests with a recent message are listed");
 	pass(REMOTE_WAITER_MS / 2 + 1000);
 	is_int(it.r->remote.n_waiting, 1, "a silent guest is removed");
 	ok(!is_guest("guest_a") && is_guest("guest_b"),
@@ -189,7 +189,7 @@ TEST(silent)
 	stop();
 }
 
-/* A letter without news keeps a guest: proxied_request.c. */
+/* A message without news keeps a guest: proxied_request.c. */
 TEST(writes_again)
 {
 	start(false);
@@ -202,7 +202,7 @@ TEST(writes_again)
 	       "for however long, and its run goes on");
 	pass(REMOTE_WAITER_MS / 3 + 1000);
 	ok(!is_guest("guest_a"),
-	   "a guest whose last letter is too old is none");
+	   "a guest whose last message is too old is none");
 	stop();
 }
 
@@ -233,13 +233,13 @@ TEST(names)
 
 TEST(unnamed)
 {
-	struct json_object *letter = json_tokener_parse("{\"round\":1}");
+	struct json_object *message = json_tokener_parse("{\"round\":1}");
 
 	start(false);
-	remote_waiters_hear(&ctx, it.r, letter, 20);
+	remote_waiters_hear(&ctx, it.r, message, 20);
 	is_int(it.r->remote.n_waiting, 0,
-	       "a letter without a name is passed over");
-	json_object_put(letter);
+	       "a message without a name is passed over");
+	json_object_put(message);
 	stop();
 }
 
@@ -285,8 +285,8 @@ TEST(told)
 	is_told("guest_again", "{\"used\":true}", "for who comes after it");
 	hear_guest("guest_comes", 2, "");
 	is_told("guest_comes", "{\"waits\":true}",
-		"a guest that sends a letter twice waits");
-	is_int(it.r->remote.n_waiting, 2, "a repeated letter counts once");
+		"a guest that sends a message twice waits");
+	is_int(it.r->remote.n_waiting, 2, "a repeated message counts once");
 	is_str(json_object_to_json_string_ext(it.r->remote.heard,
 					      JSON_C_TO_STRING_PLAIN),
 	       "[\"guest_comes\"]",

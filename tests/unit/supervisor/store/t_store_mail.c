@@ -6,20 +6,20 @@
 #include "tests/unit/tap.h"
 
 #define SOON INT64_C(5000)
-#define LETTERS 8
-#define LARGE (STORE_LETTER_BYTES_READ / 2 + 1)
+#define MESSAGES 8
+#define LARGE (STORE_MESSAGE_BYTES_READ / 2 + 1)
 
 struct mail {
 	int calls;
 	size_t n, answers;
 	bool more;
-	struct store_letter all[LETTERS];
+	struct store_message all[MESSAGES];
 	/*
-	 * of answers: one character of each sender, and the body of the first letter
+	 * of answers: one character of each sender, and the body of the first message
 	 */
-	char whose[STORE_LETTERS_READ + 1], body[64];
-	/* the letters to drop */
-	struct store_letter read[STORE_LETTERS_READ];
+	char whose[STORE_MESSAGES_READ + 1], body[64];
+	/* the messages to drop */
+	struct store_message read[STORE_MESSAGES_READ];
 };
 
 struct seen { /* a row read by id */
@@ -35,13 +35,13 @@ static void on_mail(void *arg, const struct store_result *res)
 	m->calls++;
 	m->n = res->n_mail;
 	m->more = res->more;
-	for (size_t i = 0; i < res->n_mail && i < LETTERS; i++)
+	for (size_t i = 0; i < res->n_mail && i < MESSAGES; i++)
 		m->all[i] = res->mail[i];
 	for (size_t i = 0; i < res->n_mail; i++) {
-		const struct store_letter *l = &res->mail[i];
+		const struct store_message *l = &res->mail[i];
 
 		if (l->kind != STORE_MAIL_ANSWER ||
-		    m->answers >= STORE_LETTERS_READ)
+		    m->answers >= STORE_MESSAGES_READ)
 			continue;
 		if (m->answers == 0)
 			snprintf(m->body, sizeof(m->body), "%s", l->body);
@@ -151,8 +151,8 @@ static int send_to(struct store *s, const char *requestor, const char *instance,
 	return a.rc;
 }
 
-/* A letter is there at once, and the reader is woken. */
-static void test_letters(struct store *owner, struct store *other)
+/* A message is there at once, and the reader is woken. */
+static void test_messages(struct store *owner, struct store *other)
 {
 	struct store_run run = help_run("alice", STORE_RUNNING);
 	struct answer a = {0};
@@ -171,24 +171,24 @@ static void test_letters(struct store *owner, struct store *other)
 	   "the owner reads the answer and the sender");
 	drop(owner, &m);
 	is_int(send_to(other, "bob", "inst_mail_owner", "said"), 0,
-	       "a letter to a session of another instance is stored");
-	ok(gets_nudged(owner), "a letter to a session wakes the instance");
+	       "a message to a session of another instance is stored");
+	ok(gets_nudged(owner), "a message to a session wakes the instance");
 	m = mail_of(owner);
 	ok(m.n == 1 && strcmp(m.body, "said") == 0 && m.whose[0] == 'b' &&
-	       strcmp(m.all[0].run_id, STORE_LETTER_TO_SESSION) == 0,
-	   "the instance reads the letter to a session");
+	       strcmp(m.all[0].run_id, STORE_MESSAGE_TO_SESSION) == 0,
+	   "the instance reads the message to a session");
 	drop(owner, &m);
-	is_int(mail_of(owner).n, 0, "a dropped letter is not read again");
+	is_int(mail_of(owner).n, 0, "a dropped message is not read again");
 	is_int(send_to(other, "bob", "inst_none", "said"), 0,
-	       "a letter to an unknown instance is dropped");
-	ok(!nudged(other), "the sender of a letter is not woken");
+	       "a message to an unknown instance is dropped");
+	ok(!nudged(other), "the sender of a message is not woken");
 	run.status = STORE_CANCELED;
 	help_put(owner, &run, STORE_SYNC);
 }
 
-/* Store N letters for inst_mail_owner in DIR's database. */
-static void put_letters(const char *dir, const char *whose, size_t n,
-			size_t bytes)
+/* Store N messages for inst_mail_owner in DIR's database. */
+static void put_messages(const char *dir, const char *whose, size_t n,
+			 size_t bytes)
 {
 	static int from = 100;
 	struct help_db *db = help_open(dir);
@@ -219,11 +219,11 @@ static void test_many(const char *dir, struct store *owner, struct store *other)
 	struct mail m = {0};
 
 	help_put(owner, &run, STORE_SYNC);
-	put_letters(dir, "alice", 3 * STORE_LETTERS_READ, 1);
-	put_letters(dir, "bob", 2, 1);
+	put_messages(dir, "alice", 3 * STORE_MESSAGES_READ, 1);
+	put_messages(dir, "bob", 2, 1);
 	ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX);
 	m = mail_of(owner);
-	ok(m.answers == STORE_LETTERS_READ && m.n == m.answers + 1 && m.more,
+	ok(m.answers == STORE_MESSAGES_READ && m.n == m.answers + 1 && m.more,
 	   "of many answers some are read at a time, and all that is asked");
 	is_int(count(m.whose, 'b'), 2, "some of each who says any");
 	for (int i = 0; i < 2; i++) {
@@ -234,7 +234,7 @@ static void test_many(const char *dir, struct store *owner, struct store *other)
 	m = mail_of(owner);
 	ok(m.answers == 2 && !m.more, "the rest when these were dropped");
 	drop(owner, &m);
-	put_letters(dir, "alice", 3, LARGE);
+	put_messages(dir, "alice", 3, LARGE);
 	m = (struct mail){0};
 	store_read_mail(owner, false, on_mail, &m);
 	wait_for(owner, &m.calls);
@@ -251,7 +251,7 @@ static void test_many(const char *dir, struct store *owner, struct store *other)
 }
 
 /*
- * The letters of a requestor have a bound, which does not affect other requestors.
+ * The messages of a requestor have a bound, which does not affect other requestors.
  */
 static void test_full(const char *dir, struct store *owner, struct store *other)
 {
@@ -260,18 +260,18 @@ static void test_full(const char *dir, struct store *owner, struct store *other)
 	struct mail m;
 
 	help_put(owner, &run, STORE_SYNC);
-	put_letters(dir, "alice", 1, STORE_LETTER_BYTES_MAX - 4);
+	put_messages(dir, "alice", 1, STORE_MESSAGE_BYTES_MAX - 4);
 	gets_nudged(owner);
 	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), -ENOBUFS,
-	       "a letter beyond the requestor's bound is refused");
+	       "a message beyond the requestor's bound is refused");
 	store_send_answer(other, "alice", run.id, "12345", SOON, help_done, &a);
 	help_wait(other, &a);
 	ok(a.rc == -ENOBUFS && strstr(a.errmsg, "alice") != NULL,
 	   "an answer beyond the bound is refused with the requestor's name");
 	is_int(send_to(other, "alice", "inst_mail_owner", "1234"), 0,
-	       "a letter within the bound is stored");
+	       "a message within the bound is stored");
 	is_int(send_to(other, "bob", "inst_mail_owner", "12345"), 0,
-	       "another requestor's letter is stored");
+	       "another requestor's message is stored");
 	is_int(ask_for(other, "alice", run.id, STORE_MAIL_CANCEL, INT64_MAX), 0,
 	       "a request about a run has no such bound");
 	m = mail_of(owner);
@@ -281,8 +281,8 @@ static void test_full(const char *dir, struct store *owner, struct store *other)
 		m = mail_of(owner);
 	} while (m.answers > 0);
 	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), 0,
-	       "read letters make room for new letters");
-	put_letters(dir, "alice", STORE_LETTERS_MAX - 1, 1);
+	       "read messages make room for new messages");
+	put_messages(dir, "alice", STORE_MESSAGES_MAX - 1, 1);
 	is_int(send_to(other, "alice", "inst_mail_owner", "1"), -ENOBUFS,
 	       "many small ones are too many, too");
 	run.status = STORE_CANCELED;
@@ -290,17 +290,17 @@ static void test_full(const char *dir, struct store *owner, struct store *other)
 	help_swept(owner);
 }
 
-/* OWNER has ended, so no instance will read the letters. */
+/* OWNER has ended, so no instance will read the messages. */
 static void test_left(const char *dir, struct store *other)
 {
 	struct help_db *db = help_open(dir);
 
 	is_int(help_number(db, "SELECT count(*) FROM mail"
 			       " WHERE instance = 'inst_mail_owner'"),
-	       0, "letters to an ended instance are removed");
+	       0, "messages to an ended instance are removed");
 	help_close(db);
 	is_int(send_to(other, "alice", "inst_mail_owner", "12345"), 0,
-	       "letters to an ended instance do not count");
+	       "messages to an ended instance do not count");
 }
 
 static struct store_run shown(const struct store_run *run, const char *view,
@@ -389,7 +389,7 @@ static void test_mail(struct store *owner, struct store *other)
 	for (int64_t until = SOON; until >= SOON - 2; until--)
 		ask_for(other, "alice", run.id, STORE_MAIL_WATCH, until);
 	m = mail_of(owner);
-	is_int(m.n, 2, "two requests of one kind are one letter");
+	is_int(m.n, 2, "two requests of one kind are one message");
 	ok(m.all[0].kind == STORE_MAIL_CANCEL &&
 	       strcmp(m.all[0].run_id, run.id) == 0 &&
 	       m.all[0].until_ms == INT64_MAX && m.all[1].until_ms == SOON,
@@ -524,7 +524,7 @@ int main(void)
 	test_shown(owner, other);
 	test_death(dir, other);
 	if (help_is_postgres()) {
-		test_letters(owner, other);
+		test_messages(owner, other);
 		test_many(dir, owner, other);
 		test_full(dir, owner, other);
 		test_late_view(dir, owner);

@@ -221,7 +221,7 @@ static pid_t start_machine(const char *own, const char *dir,
 	return pid;
 }
 
-static void on_letters(void *arg, const struct store_result *res)
+static void on_messages(void *arg, const struct store_result *res)
 {
 	struct answer *a = arg;
 
@@ -254,7 +254,7 @@ static void test_machines(const char *dir)
 			clock_wall_ms() + 10000, help_done, &a);
 	help_wait(three, &a);
 	help_clear(&a);
-	store_read_mail(s, true, on_letters, &a);
+	store_read_mail(s, true, on_messages, &a);
 	help_wait(s, &a);
 	is_int(a.total, 1, "a request about another machine's run arrives");
 	store_stop(three, 10000);

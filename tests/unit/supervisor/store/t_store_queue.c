@@ -77,7 +77,7 @@ static void sql(const char *text)
 	help_close(db);
 }
 
-/* The owners of the runs in A, as one letter for each. */
+/* The owners of the runs in A, as one message for each. */
 static const char *turns(const struct answer *a, const struct store_run *runs,
 			 size_t n)
 {
@@ -276,13 +276,13 @@ static void test_silent(void)
 	help_clear(&a);
 }
 
-static int letters[8];
+static int messages[8];
 
 static void on_mail(void *arg, const struct store_result *res)
 {
-	memset(letters, 0, sizeof(letters));
+	memset(messages, 0, sizeof(messages));
 	for (size_t i = 0; i < res->n_mail; i++)
-		letters[res->mail[i].kind]++;
+		messages[res->mail[i].kind]++;
 	((struct answer *)arg)->calls++;
 }
 
@@ -331,22 +331,22 @@ static void test_cancel(void)
 	claim(t, &a, 1, "");
 	is_int(a.n, 0, "a cancelled run is not claimed");
 	read_mail(s);
-	is_int(letters[STORE_MAIL_OVER], 1,
+	is_int(messages[STORE_MAIL_OVER], 1,
 	       "the queueing instance hears of the end");
 	store_heard(s, run.id);
 	read_mail(s);
-	is_int(letters[STORE_MAIL_OVER], 0,
+	is_int(messages[STORE_MAIL_OVER], 0,
 	       "the queueing instance hears of the end once");
 
 	claimed = waiting("alice", 1);
 	help_put(s, &claimed, STORE_SYNC);
 	claim(t, &a, 1, "");
 	read_mail(s);
-	is_int(letters[STORE_MAIL_CLAIMED], 1,
+	is_int(messages[STORE_MAIL_CLAIMED], 1,
 	       "the queueing instance hears of the claim");
 	cancel(s, &claimed);
 	read_mail(t);
-	is_int(letters[STORE_MAIL_CANCEL], 1,
+	is_int(messages[STORE_MAIL_CANCEL], 1,
 	       "the cancel of a claimed run goes to the claimer");
 	claimed.status = STORE_SUCCEEDED;
 	help_put(s, &claimed, STORE_SYNC);
@@ -355,14 +355,14 @@ static void test_cancel(void)
 	       "the queueing instance cannot write a claimed run");
 	help_put(t, &claimed, STORE_SYNC);
 	read_mail(s);
-	ok(letters[STORE_MAIL_OVER] == 1 && letters[STORE_MAIL_CLAIMED] == 0,
+	ok(messages[STORE_MAIL_OVER] == 1 && messages[STORE_MAIL_CLAIMED] == 0,
 	   "the queueing instance hears of the end of a claimed run");
 	waits = waiting("alice", 1);
 	help_put(s, &waits, STORE_SYNC);
 	send(t, &waits, STORE_MAIL_WATCH);
 	claim(t, &a, 1, "");
 	read_mail(t);
-	is_int(letters[STORE_MAIL_WATCH], 1,
+	is_int(messages[STORE_MAIL_WATCH], 1,
 	       "a request about a waiting run goes to the claimer");
 	store_stop(s, 10000);
 	store_stop(t, 10000);

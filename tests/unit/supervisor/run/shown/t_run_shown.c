@@ -32,12 +32,12 @@ static char *asked(const struct run *r)
 
 static void has_guest(struct run *r)
 {
-	struct json_object *letter =
+	struct json_object *message =
 	    json_pack("guest:s capabilities:o", "guest_a",
 		      json_pack("elicitation:o", json_object_new_object()));
 
-	remote_waiters_hear(&ctx, r, letter, 64);
-	json_object_put(letter);
+	remote_waiters_hear(&ctx, r, message, 64);
+	json_object_put(message);
 }
 
 /*

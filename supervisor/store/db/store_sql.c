@@ -29,7 +29,8 @@ static const struct pointer_error {
 	const char *text; /* for the operator, after the path */
 } remedies[] = {
     {-ENOSPC, 0, "its disk is full",
-     "free space on that file system, or move state_dir"},
+     "free space on that file system, which is the database's where url names "
+     "one, or else move state_dir"},
     {-EDQUOT, 0, "its disk quota is used up",
      "free space within the quota, or have it raised"},
     {-EFBIG, EX_UNAVAILABLE, "a file of its state may not grow",

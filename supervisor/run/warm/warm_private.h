@@ -29,7 +29,7 @@ struct kept {
 	uint64_t needs;	  /* bytes of a program, once one has waited */
 	/* a look at the program's package, before starts */
 	struct package_look *look;
-	unsigned want;		/* how many to keep; 0: failed too often */
+	unsigned want;		     /* how many to keep; 0: failed too often */
 	struct spawned_list waiting; /* waiting workers, the oldest first */
 	unsigned n;
 	uint64_t hits, misses, replaced;

@@ -357,7 +357,7 @@ walk: all
 	cp -r $(filter-out %/paddockd,$(PROGRAMS)) $(B)/templates $(B)/walk
 	rm -rf $(WALKS) && mkdir -m 1777 $(WALKS)
 	PADDOCK_BUILD=$(B)/walk tests/tools/walk $(WALK) $(WALKS); status=$$?; rm -rf $(WALKS); exit $$status
-$(B)/obj/tests/tools/walk.o: override EXTRA_CFLAGS += -DWALKS='"$(WALKS)"' -fno-instrument-functions
+$(B)/obj/tests/tools/walk.o: override EXTRA_CFLAGS += -DWALKS='"$(WALKS)"'
 
 # The system tests of ONE_MACHINE_TESTS, on SQLite, with a paddockd without what exists for
 # several machines alone: tests/tools/one_machine.c is linked in place of these folders.

@@ -24,6 +24,9 @@ struct walk {
 };
 
 extern const char __executable_start[];
+/* The compiler calls these two; no header has them. */
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
 static struct walk *walk;
 static pid_t owner;
 

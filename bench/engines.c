@@ -5,7 +5,8 @@
  *
  *   engines SQLITE POSTGRESQL
  *
- * Each is an endpoint, 127.0.0.1:PORT/PATH. bench/cluster starts them; both sync.
+ * Both arguments are endpoints, 127.0.0.1:PORT/PATH. bench/cluster starts the
+ * servers; both databases wait for the disk at each commit.
  */
 #include <stdio.h>
 

@@ -11,7 +11,8 @@
 struct cdp;
 
 /*
- * Return the program: WANTED or a usual name, links resolved; NULL: not found.
+ * Return the path of Chromium's program, links resolved: WANTED, or when WANTED is
+ * NULL a usual place or name. NULL: not found.
  */
 char *chromium_find(const char *wanted);
 /* Return the program's arguments, PATH first; the caller frees the array. */

@@ -8,7 +8,8 @@
 #define SUGGEST_WORD_MAX 64 /* bytes; a longer word is near to nothing */
 
 /*
- * A search: suggest_init(), suggest_try() for each candidate, then read best.
+ * A search for the nearest of many words: call suggest_init(), then suggest_try()
+ * for each known word, then read best.
  */
 struct suggest {
 	const char *word; /* the mistyped word, lent */

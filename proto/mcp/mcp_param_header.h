@@ -47,9 +47,10 @@ void mcp_param_headers_fini(struct mcp_param_headers *h); /* leaves H empty */
 typedef const char *mcp_param_lookup(void *arg, const char *name);
 
 /*
- * Do the fields from LOOKUP say the same as ARGUMENTS (NULL: none)? A missing
- * or null argument must have no field. False: ERRMSG has the sentence of
- * mcp_header_check() on the first field that differs.
+ * Do the header fields of an HTTP request, found by LOOKUP, have the same values as
+ * the call's ARGUMENTS (NULL: none)? A missing or null argument must have no
+ * field. False: ERRMSG names the first field that differs, in the words of
+ * mcp_header_check().
  */
 bool mcp_param_headers_check(const struct mcp_param_headers *h,
 			     struct json_object *arguments,

@@ -147,8 +147,8 @@ static void tell_held(void *arg, const void *what, const char *requestor,
 }
 
 /*
- * May Q's entry WHAT be written? The entry costs Q nothing, so the rate is
- * bounded.
+ * May the audit log have one more entry WHAT of requestor Q now? Such entries
+ * count in no limit of Q, so their number a minute is bounded here.
  */
 static bool may_write(const char *what, const struct requestor *q)
 {

@@ -9,9 +9,9 @@
 #include "ipc/file_part.h"
 
 /*
- * In the value on top: the bytes of each of FILES (ipc/file_part.h) become the value at
- * the file's pointer. False: a pointer leads nowhere, or FILES is truncated. Raises an
- * error without memory.
+ * Put the bytes of each of FILES (ipc/file_part.h) into the inputs, the value on top of
+ * L's stack, at the JSON pointer which comes with the file. False: a pointer leads
+ * nowhere, or FILES is truncated. Raises an error when memory is short.
  */
 bool lua_files_put(lua_State *L, struct str files);
 

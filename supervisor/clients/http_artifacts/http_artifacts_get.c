@@ -267,7 +267,8 @@ static void on_found(void *arg, const struct store_result *res)
 }
 
 /*
- * Begin to serve R, which asks Q's artifact by its path. NULL: C was refused.
+ * Begin to serve the request R on C, whose path names an artifact of Q. NULL: the
+ * request was refused.
  */
 static struct sending *seek(struct context *ctx, struct requestor *q,
 			    struct http_conn *c, const struct http_request *r)

@@ -110,10 +110,11 @@ struct cluster {
 	/* ---- clients at this server, for runs of other servers ---- */
 
 	/*
-	 * Let REQ, which watches the remote run R, wait at R's server as well, and come
-	 * back to ROUND with ANSWERS (lent, or NULL). REQ's ops tell the result later
-	 * (asked_abroad, not_heard). The result is the caller's; NULL: the answers are
-	 * larger than CLUSTER_ANSWERS_MAX.
+	 * Let REQ, which watches the remote run R, wait at R's server as well, and give
+	 * that server ANSWERS (lent, or NULL) to the questions of R with the number
+	 * ROUND. R's server answers later, by asked_abroad() or not_heard() of REQ's
+	 * ops. The result is the caller's; NULL: the answers are larger than
+	 * CLUSTER_ANSWERS_MAX.
 	 */
 	struct proxied_request *(*wait)(struct request *req, struct run *r,
 					uint32_t round,

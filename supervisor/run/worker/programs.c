@@ -146,8 +146,8 @@ void programs_show(struct spawner *c, const struct catalogue *all,
 }
 
 /*
- * Return which of every program's own folders hides PATH of the host; NULL:
- * PATH is visible.
+ * In a program's root some folders, such as /work, are the program's own. Return
+ * the own folder that hides the host's PATH; NULL: the program can see PATH.
  */
 static const char *hidden_by(const char *path)
 {

@@ -23,8 +23,8 @@ int uid_range_take(char *errmsg, size_t size);
 int uid_range_try(char *errmsg, size_t size);
 
 /*
- * Return a zygote's ARGV (lent) with the range added behind the first:
- * "ids=1879048704". The caller frees the array.
+ * Return a zygote's ARGV (lent) with the first user id of the range added behind
+ * the program's name, as "ids=1879048704". The caller frees the array.
  */
 char **uid_range_argv(char *const argv[]);
 

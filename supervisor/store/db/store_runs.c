@@ -47,8 +47,9 @@ int64_t store_row_bytes(const struct store_run *run)
 }
 
 /*
- * Execute STMT_PUT_RUN with the values beyond the columns, now or staged. 0 or
- * -errno.
+ * Write RUN's row into the table of runs, or into the table "staged"
+ * (store_staged.c). After the columns the statement takes values which struct
+ * store_run does not have, such as the bytes of the row. 0 or -errno.
  */
 static int write_row(struct store *s, const struct store_run *run)
 {

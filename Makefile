@@ -60,7 +60,8 @@ all: $(PROGRAMS) $(COMPILED)
 
 # ---- what people use ----
 
-run: deps all
+run: deps
+	@+$(MAKE) --no-print-directory all
 	@echo
 	$(B)/paddock run csv_profile -i csv=@etc/examples/weather_stations.csv -i maxDistinct:=3
 
@@ -135,11 +136,11 @@ help:
 
 # ---- what is needed, from Debian's packages ----
 
-DEPS = pkg-config libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev \
-       libcap-dev libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev \
-       uthash-dev nettle-dev \
-       $(if $(LLHTTP),node-llhttp)
-DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3 python3-pip openssl \
+DEPS = $(if $(shell command -v $(firstword $(CC))),,gcc) libc6-dev pkg-config \
+       libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev libcap-dev \
+       libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev uthash-dev \
+       nettle-dev python3 $(if $(LLHTTP),node-llhttp)
+DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 DEPS_VM    = mmdebstrap qemu-system-x86 e2fsprogs

@@ -112,6 +112,9 @@ my %expect = (
 	    my $files = written($r);
 
 	    good($r, "make run: $command");
+	    like(scalar `make -n deps CC=no-such-compiler`, qr/\bgcc libc6-dev\b.*\bpython3\b/,
+		 'make run installs a compiler where none is, and Python for run_python');
+	    like($make, qr/^run: deps$/m, 'make run builds after the installation, also with -j');
 	    same_json([sort keys %$files], [qw(profile.csv profile.json)],
 		      'make run says where both artifacts are');
 	    same_json(json_to($files->{'profile.json'} // 'null'),

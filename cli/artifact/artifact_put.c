@@ -165,8 +165,9 @@ static int put_artifact(const struct cli *cli, struct client *c, int n,
 
 	(void)n;
 	if (rc == 0 && client_is_private(c) && !cli->quiet)
-		message_print("a private server keeps it in its state folder; "
-			      "commands with the same flags find it there");
+		message_print(
+		    "the file is in the state folder of the private server; "
+		    "commands with the same flags find the file there");
 	if (rc == 0 && cli->json)
 		json_pretty_print(a, true);
 	else if (rc == 0)

@@ -76,7 +76,7 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 	}
 	puts(text);
 	message_more(
-	    "# The caller sends that; it is shown this once. For paddock.conf:");
+	    "# The caller sends the token above, which is shown only once. For paddock.conf:");
 	message_more("[requestor \"%s\"]", name);
 	message_more("token_sha256 = %s", hex);
 	return CLI_OK;

@@ -39,17 +39,17 @@
 /* ---- why a build failed ---- */
 
 #define UNREACHED                                                               \
-	"where packages come from could not be reached: is there a network? "   \
-	"--index-url (of pip) and --registry (of npm) name another place, and " \
-	"--proxy URL what leads there"
+	"the index of packages could not be reached: is there a network? "      \
+	"--index-url (of pip) and --registry (of npm) name another index, and " \
+	"--proxy URL a proxy"
 #define TOO_MUCH                                                               \
-	"what is fetched, with what is unpacked of it, has more than the 1 "   \
-	"GiB or the files that a build may have"
+	"the fetched and unpacked files have more bytes (1 GiB) or are more "  \
+	"in number than a build may have"
 #define OTHER_BYTES                                                            \
-	"a file that was fetched is not the one that the lock's hash is of"
+	"the hash of a fetched file is not the hash in the lock file"
 #define BROKEN                                                                 \
-	"where packages come from answered with an error of its own: try "     \
-	"again later, or name another place by --index-url (of pip) or "       \
+	"the index of packages answered with an error of its own: try "        \
+	"again later, or name another index by --index-url (of pip) or "       \
 	"--registry (of npm)"
 #define INSECURE                                                               \
 	"an index by http: is taken from this machine alone, since others on " \

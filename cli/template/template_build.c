@@ -226,9 +226,9 @@ static void report_build(const struct build *b)
 		    quantity(size, json_member_int(one, "bytes"), "bytes"));
 	if (!b->cli->quiet)
 		message_more(
-		    "a server that has it loaded takes it when templates "
-		    "are reloaded (paddock reload, or SIGHUP), and a grant for a digest has to have the one "
-		    "that it has now");
+		    "a daemon that has loaded the package takes the new files when templates are "
+		    "reloaded (paddock reload, or SIGHUP); when the files differ from the old files, "
+		    "a grant with a digest has to be given anew (paddock template grant)");
 }
 
 static int build_all(struct build *b)

@@ -87,7 +87,7 @@ SKIP: {
 	is((stat "$two[0]/site-packages/ours")[4], $uid, 'the built modules belong to the user of the build');
 	my $before = Paddock::digest_of($two[0]);
 
-	for (['a file that is another', "ours==1.0 --hash=sha256:" . '0' x 64 . "\n", qr/not the one that the lock's hash is of/],
+	for (['a file that is another', "ours==1.0 --hash=sha256:" . '0' x 64 . "\n", qr/the hash of a fetched file is not the hash in the lock/],
 	     ['a package that is nowhere', "none==1.0 --hash=sha256:" . '0' x 64 . "\n", qr/no wheel of that version.*what pip printed last/s],
 	     ['source, which would be executed', lock_of('source'), qr/there is no wheel of that version/],
 	     ['a file above the folder', lock_of('above'), qr/what pip printed last:.*outside/s],
@@ -152,7 +152,7 @@ SKIP: {
 	is(Paddock::digest_of($two[0]), Paddock::digest_of($two[1]), 'the same lock gives the same digest');
 	is(`cd $two[0] && node -p "require('ours').says"`, "under ours\n", 'the built packages are found by node');
 	write_file("$two[0]/package-lock.json", {npm_lock(names => [qw(ours under)], more => {integrity => 'sha512-' . 'A' x 86 . '=='})}->{'package-lock.json'});
-	said(build($two[0]), 1, qr/not the one that the lock's hash is of/, 'a file that is another fails');
+	said(build($two[0]), 1, qr/the hash of a fetched file is not the hash in the lock/, 'a file that is another fails');
 	is(files("$two[0]/node_modules"), files("$two[1]/node_modules"), 'a failed build leaves the packages as they were');
 	for (['broken/', qr/answered with an error of its own.*--registry/], ['cut/npm/', qr/could not be reached.*--registry/s], ['none/', qr/a package is not where the lock or --registry says/]) {
 		my ($path, $why) = @$_;

@@ -27,7 +27,7 @@
 #define ALLOW_NS                                                               \
 	"allow user namespaces: sysctl user.max_user_namespaces, "             \
 	"kernel.apparmor_restrict_unprivileged_userns, in a container its "    \
-	"seccomp profile"
+	"seccomp profile; a chroot has none"
 #define ALLOW_ROOT "allow user namespaces, or start as root"
 #define BUG "please report this"
 #define FILTERS_FULL                                                           \

@@ -35,7 +35,8 @@ static const struct {
 		     "privilege is gained by them meanwhile (no_new_privs)"},
     {"userns", "allow user namespaces: sysctl user.max_user_namespaces=10000, "
 	       "and where they exist kernel.unprivileged_userns_clone=1 and "
-	       "kernel.apparmor_restrict_unprivileged_userns=0"},
+	       "kernel.apparmor_restrict_unprivileged_userns=0; a process in a "
+	       "chroot may make none: start paddockd outside"},
     {"netns", "allow network namespaces: sysctl user.max_net_namespaces=10000"},
     {"ipcns", "allow IPC namespaces: sysctl user.max_ipc_namespaces=10000"},
     {"utsns", "allow UTS namespaces: sysctl user.max_uts_namespaces=10000"},

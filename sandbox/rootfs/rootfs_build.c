@@ -550,6 +550,9 @@ int rootfs_build(struct rootfs *t, const char **at)
 	*at = "/";
 	rc =
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;
+	if (rc == -EINVAL)
+		*at =
+		    "/ is not a mount point, as in a chroot: start paddockd outside";
 	root = rc == 0 ? enter_new(t) : rc;
 	rc = root < 0 ? root : fill_rootfs(root, t, artifacts, at);
 	sys_close(root);

@@ -105,4 +105,26 @@ is($stopped->signal('INT')->finish->{status}, 130, 'ctrl-C stops doctor');
 is($runs->(), 'mine running', 'the stopped doctor\'s run is deleted');
 $cli->run(['cancel', $mine], @env);
 $d->stop;
+
+# A chroot whose root is no mount point: the kernel gives a process there no user namespace, and
+# no mount can be made private.
+SKIP: {
+	skip 'only root can chroot', 2 unless as_root();
+	my $jail = "$cli->{root}/jail";
+	my $enter = join '; ', 'set -e', "cd $jail", 'mkdir usr etc proc dev run tmp b t',
+		'ln -s usr/bin usr/lib usr/lib64 usr/sbin .',
+		(map { "mount --rbind /$_ $_" } qw(usr etc proc dev)), "mount --bind $BUILD b",
+		"mount --bind $TOP/etc/templates/word_count t",
+		(map { "mount -t tmpfs none $_" } qw(run tmp)),
+		'exec chroot . /b/paddock doctor --templates /t --state-dir /tmp/state';
+
+	mkdir $jail or die "$jail: $!\n";
+	open my $pipe, '-|', 'unshare', '-m', 'sh', '-c', "$enter 2>&1" or die "unshare: $!\n";
+	my $out = do { local $/; <$pipe> };
+	close $pipe;
+	like($out, qr/^missing +userns: .*a process in a chroot may make none: start paddockd outside$/m,
+	     'in a chroot doctor tells why there are no user namespaces') or diag($out);
+	like($out, qr{root: EINVAL \(/ is not a mount point, as in a chroot: start paddockd outside\)},
+	     'in a chroot doctor tells why the root of programs cannot be built');
+}
 done_testing;

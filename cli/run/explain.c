@@ -467,6 +467,8 @@ static void about_attempts(struct story *s)
 		    json_member_str(one, "message"));
 }
 
+#define CODE_TIMED_OUT 124 /* the exit code of code that met its timeoutMs */
+
 /*
  * Tell why given code failed, whose run succeeded, by the exit code and the end
  * of stderr in the result.
@@ -489,9 +491,20 @@ static void about_given_code(struct story *s)
 		add_sentence(s->errmsg, "%s", w->errmsg);
 		tell_cage_help(s, w);
 	}
-	add_sentence(s->help,
-		     "The end of its stderr says more: paddock result %s",
-		     s->words);
+	if (said == NULL || *said == '\0')
+		add_sentence(
+		    s->help,
+		    "The code wrote nothing to stderr; its stdout may say more: paddock result %s",
+		    s->words);
+	else if (code == CODE_TIMED_OUT && strstr(said, "its timeoutMs"))
+		add_sentence(
+		    s->help,
+		    "Give the code more time, by a larger input timeoutMs, or let it do less.");
+	else
+		add_sentence(
+		    s->help,
+		    "The end of its stderr says more: paddock result %s",
+		    s->words);
 }
 
 static void about_end(struct story *s, const char *status)

@@ -53,6 +53,8 @@ my %cases = (
     gives => [lua('return {exitCode = 1, stdout = "", stderr = "Traceback:\\n  x = bytearray(1 << 40)\\nMemoryError\\n"}'), undef,
 	      qr/: succeeded\n.*code that was given ended with status 1.*was refused memory.*limits\.maxMemoryBytes.*operator can raise.*max_memory_bytes in \[template "gives"\]/s],
     ends => [lua('return {exitCode = 2, stderr = "no such thing"}'), undef, qr/: succeeded\n.*ended with status 2.*paddock result/s],
+    late => [lua('return {exitCode = 124, stderr = "ended after 5 ms, which is its timeoutMs\n"}'), undef, qr/ended with status 124.*a larger input timeoutMs/s],
+    silent => [lua('return {exitCode = 3, stderr = ""}'), undef, qr/ended with status 3.*The code wrote nothing to stderr; its stdout may say more/s],
     ended => [lua('return {exitCode = 0, stderr = "MemoryError"}'), undef, qr/: succeeded\n\z/],
 );
 

@@ -21,9 +21,6 @@
 #define LINKS_MAX 40 /* the kernel's limit */
 #define DEPTH_MAX 16 /* of folders in a state folder, which has four levels */
 
-/* Ids as which earlier versions served without a user paddock. */
-static const uid_t once_spare[] = {199999, 60599};
-
 /* ---- a walk ---- */
 
 struct walk {
@@ -131,14 +128,6 @@ void privs_walked(struct privs_way *w)
 
 /* ---- the state folder ---- */
 
-static bool was_ours(uid_t uid)
-{
-	for (size_t i = 0; i < ARRAY_LEN(once_spare); i++)
-		if (once_spare[i] == uid)
-			return true;
-	return false;
-}
-
 /* Is the folder FD empty, or does FD have a database of paddock? */
 static bool is_ours(int fd)
 {
@@ -219,12 +208,13 @@ static void give_folder(const struct new_owner *to, int fd, int depth)
 static int may_give(int fd, const struct stat *st, const char *dir, uid_t uid,
 		    char *errmsg, size_t size)
 {
-	if (was_ours(st->st_uid)) {
-		snprintf(errmsg, size,
-			 "%s belongs to uid %u, which earlier versions served "
-			 "as and which can be another's: \"chown -R root %s\" "
-			 "gives it to the next start, or name a [server] user",
-			 dir, (unsigned)st->st_uid, dir);
+	if (st->st_uid != 0 && is_ours(fd)) {
+		snprintf(
+		    errmsg, size,
+		    "%s belongs to uid %u, as which an earlier server may have "
+		    "served, so root does not give it to uid %u: \"chown -R root %s\" "
+		    "lets the next start do so, or name its owner in [server] user",
+		    dir, (unsigned)st->st_uid, (unsigned)uid, dir);
 		return -EPERM;
 	}
 	if (st->st_uid == 0 && !privs_theirs(fd, st) &&

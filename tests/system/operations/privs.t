@@ -238,6 +238,24 @@ for (['cancel', 'doze'], ['KILL', 'doze'], ['cancel', 'tree'], ['KILL', 'tree'])
 	is(owner($s->{state}), 0, 'a folder with other files stays root\'s');
 	$s->stop('the server ends');
 }
+{
+	my $s = Paddock->new(templates => \%templates, config => "[server]\n");
+
+	echo($s, 1);
+	$s->stop('a server of root has served as an unused id');
+	my @again = (templates => \%templates, root => $s->{root}, state => $s->{state}, config => "[server]\nuser = nobody\n");
+	my $t = Paddock->new(@again);
+
+	$t->init;
+	refused($t->tool(echo => {}), 'STORE_UNAVAILABLE', 'the state folder of the unused id is not given to a user');
+	$t->log_has(qr/belongs to uid \d+, as which an earlier server may have served.*chown -R root \Q$s->{state}\E/);
+	$t->stop('the server without a state folder ends');
+	system('chown', '-R', 'root', $s->{state});
+	my $u = Paddock->new(@again);
+	is(echo($u, 1), 1, 'after chown -R root the user has the state folder');
+	is(owner("$u->{state}/paddock.db"), 65534, 'after chown -R root the files are the user\'s');
+	$u->stop('the server of the user ends');
+}
 # ---- root's rights, along paths that others have a part in ----
 
 # A server's user may make links in its own folders. No link makes root give away an empty

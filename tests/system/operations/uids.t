@@ -133,7 +133,7 @@ for my $file (qw(subuid subgid)) {
 	$s->start;
 	$s->init;
 	refused($s->tool(echo => {}), 'STORE_UNAVAILABLE', 'a state folder of another');
-	ok($s->log_has(qr/belongs to uid 199999, which earlier versions served as.*chown -R root/),
+	ok($s->log_has(qr/belongs to uid 199999, as which an earlier server may have served.*chown -R root/),
 	   'the log says what to do with the folder of an earlier version');
 	$s->stop('the server on another user\'s folder ends');
 	my $log = "$s->{root}/log";

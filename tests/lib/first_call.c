@@ -6,6 +6,8 @@
  */
 #include <sys/syscall.h>
 
+void _start(void); /* called by the kernel, in no header */
+
 void _start(void)
 {
 #ifdef __aarch64__

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * first_call.c - a program whose first instruction is a system call that is
- * forbidden: there is no loader, and nothing of libc. Build it with -nostdlib
- * -static.
+ * first_call.c - a program with a forbidden system call as the first instruction,
+ * without a loader and without libc. The flags of the build are -nostdlib -static.
  */
 #include <sys/syscall.h>
 
-void _start(void); /* called by the kernel, in no header */
+/* The kernel calls _start(). */
+void _start(void);
 
 void _start(void)
 {

@@ -54,9 +54,9 @@ static char *wanted(void)
 int main(void)
 {
 	static const struct attack *const all[] = {
-	    resource_attacks, escape_attacks, leak_attacks,
-	    signal_attacks,   shared_attacks, counter_attacks,
-	    record_attacks,   memory_attacks, held_attacks};
+	    resource_attacks, escape_attacks,  leak_attacks,   signal_attacks,
+	    shared_attacks,   counter_attacks, record_attacks, memory_attacks,
+	    held_attacks,     option_attacks};
 	const char *name = wanted();
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -18,7 +18,7 @@ struct attack {
 /* A NULL name ends each list. */
 extern const struct attack resource_attacks[], escape_attacks[], leak_attacks[],
     signal_attacks[], shared_attacks[], counter_attacks[], record_attacks[],
-    memory_attacks[], held_attacks[];
+    memory_attacks[], held_attacks[], option_attacks[];
 
 extern char inputs[1 << 16]; /* the inputs as received, NUL-terminated */
 

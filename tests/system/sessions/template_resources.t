@@ -268,12 +268,18 @@ for my $revision ('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25') {
 		long => { code => 'return 1', prompts => [
 		{ name => 'long', arguments => [ { name => 'a' } ], messages => [ { role => 'user', content => { type => 'text', text => '{{a}}' x 8 } } ] },
 		{ name => 'link', arguments => [ { name => 'a' } ], messages => [ { role => 'user', content => { type => 'resource_link', name => 'x', uri => 'file:///{{a}}' } } ] } ] } });
-	my $jobs = sub { # that threads have done
-		my $n = () = $p->log_text =~ /part=offload/g;
+	my $jobs = sub { # jobs that threads have done, as soon as no thread frees a long result of the run before
+		my ($left, $done);
 
-		kill USR1 => $p->{pid};
-		until_true('the count of jobs', sub { (() = $p->log_text =~ /part=offload/g) > $n });
-		return ($p->log_text =~ /part=offload jobs=\d+ done=(\d+)/g)[-1];
+		until_true('every job is done', sub {
+			my $n = () = $p->log_text =~ /part=offload/g;
+
+			kill USR1 => $p->{pid};
+			until_true('the count of jobs', sub { (() = $p->log_text =~ /part=offload/g) > $n });
+			($left, $done) = ($p->log_text =~ /part=offload jobs=(\d+) done=(\d+)/g)[-2, -1];
+			return $left == 0;
+		});
+		return $done;
 	};
 	my $get = sub { my ($name, $a) = @_; return $p->call('prompts/get', { name => $name, arguments => { a => $a } }) };
 

@@ -7,7 +7,6 @@
  */
 #include "supervisor/run/audit.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,50 +48,30 @@ static struct json_object *entry(const char *what, const char *requestor)
 	return json_pack("ts:s event:s requestor?s", ts, what, requestor);
 }
 
-/*
- * Append LEN bytes of JSON at TEXT. Escape line ends, direction marks and
- * invisible characters: clients choose names, and people read the file at
- * terminals.
- */
-static void put_json(struct buf *line, const char *text, size_t len)
+/* Append O as a line, and free O. 0, or -errno. */
+static int put_entry(struct json_object *o)
 {
 	char escape[UTF8_ESCAPE_SIZE];
-	size_t n;
+	struct buf line = {0};
+	size_t len, n;
+	const char *text = json_text(o, &len);
+	int rc;
 
+	/* line ends, direction marks and invisible characters are escaped: clients
+	   choose names, and people read the file at terminals */
 	for (size_t i = 0; i < len; i += n) {
 		int32_t point = utf8_decode(text + i, len - i, &n);
 
 		if (point >= 0 && utf8_is_control(point))
-			buf_add(line, escape, utf8_escape(escape, point));
+			buf_add(&line, escape, utf8_escape(escape, point));
 		else
-			buf_add(line, text + i, n);
+			buf_add(&line, text + i, n);
 	}
-}
-
-/* Append O as a line, and free O. 0, or -errno. */
-static int put_entry(struct json_object *o)
-{
-	struct buf line = {0};
-	size_t len;
-	const char *text = json_text(o, &len);
-	int rc;
-
-	put_json(&line, text, len);
 	buf_add(&line, "\n", 1);
 	rc = log_append_line(&file, buf_data(&line), buf_len(&line));
 	buf_fini(&line);
 	json_object_put(o);
 	return rc;
-}
-
-/* Note in the file that the LOST entries before the last are missing. */
-static void tell_lost(uint64_t lost)
-{
-	struct json_object *o = entry("lost", NULL);
-
-	json_add(o, "count:i", lost);
-	(void)put_entry(o);
-	log_info("audit", "written=yes lost=%llu", (unsigned long long)lost);
 }
 
 /*
@@ -113,8 +92,13 @@ static void write_entry(struct json_object *o)
 		return;
 	}
 	lost = log_append_lost(&file);
-	if (lost > 0)
-		tell_lost(lost);
+	if (lost == 0)
+		return;
+	/* the LOST entries before this one are missing */
+	o = entry("lost", NULL);
+	json_add(o, "count:i", lost);
+	(void)put_entry(o);
+	log_info("audit", "written=yes lost=%llu", (unsigned long long)lost);
 }
 
 /* Write the entry WHAT of requestor Q, with members by SPEC of json_pack.h. */

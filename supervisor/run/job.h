@@ -44,13 +44,13 @@ struct job {
 	bool has_handle;
 	/*
 	 * owned: artifacts among the input files, in use until the end:
-	 * runs_files_hold()
+	 * runs_files_over()
 	 */
 	char (*held)[ID_SIZE];
 	size_t n_held;
 	struct input *input;	     /* questions; input.c's, or NULL */
 	struct browser_run *browser; /* browser calls; browser.c's */
-	/* runs_look.c's, until the output may have a thread */
+	/* runs_queue.c's, until the output may have a thread */
 	struct run_look *look;
 	/* while a thread reads the output */
 	struct output_parse_job *reading;

@@ -39,18 +39,6 @@ static void item_fini(struct item *i)
 	json_object_put(i->details);
 }
 
-/* Count N as told or as lost; a link or FIFO is neither. */
-static void count_lost(struct lost_artifacts *m, bool told, bool no_file,
-		       uint64_t n)
-{
-	if (no_file)
-		return;
-	if (told)
-		m->told += n;
-	else
-		m->lost += n;
-}
-
 void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
 			const struct tool_error *errmsg)
 {
@@ -59,7 +47,8 @@ void lost_artifacts_add(struct run *r, const struct lost_artifact *one,
 
 	if (m == NULL)
 		m = r->lost_artifacts = xcalloc(1, sizeof(*m));
-	count_lost(m, one->told, one->no_file, one->count);
+	if (!one->no_file) /* a link or FIFO is neither told nor lost */
+		*(one->told ? &m->told : &m->lost) += one->count;
 	if (m->n == LOST_ARTIFACTS_MAX) {
 		m->item[m->n - 1].count += one->count;
 		return;
@@ -152,14 +141,6 @@ enum run_event lost_artifacts_weigh(struct run *r, enum run_event ev)
 	return EV_FAIL;
 }
 
-static struct json_object *view_item(const struct item *i)
-{
-	return json_pack("name:s size:i count?i errorCode:s message:s "
-			 "details?O",
-			 i->name, i->size, i->count > 1 ? i->count : 0, i->code,
-			 i->message, i->details);
-}
-
 struct json_object *lost_artifacts_json(const struct run *r)
 {
 	const struct lost_artifacts *m = r->lost_artifacts;
@@ -168,8 +149,13 @@ struct json_object *lost_artifacts_json(const struct run *r)
 	if (m == NULL || m->n == 0)
 		return NULL;
 	list = json_object_new_array_ext((int)m->n);
-	for (size_t i = 0; i < m->n; i++)
-		json_object_array_add(list, view_item(&m->item[i]));
+	for (const struct item *i = m->item; i < m->item + m->n; i++)
+		json_object_array_add(
+		    list,
+		    json_pack("name:s size:i count?i errorCode:s "
+			      "message:s details?O",
+			      i->name, i->size, i->count > 1 ? i->count : 0,
+			      i->code, i->message, i->details));
 	return list;
 }
 

@@ -274,26 +274,6 @@ struct json_object *outcome_output(const struct run *r)
 		   : r->output.value;
 }
 
-/* Is there an outputsSchema for R's result? */
-static bool is_promised(const struct run *r)
-{
-	return r->template->outputs != NULL &&
-	       (!r->output.is_reply || outcome_output(r) != NULL);
-}
-
-/*
- * Set R's error: the check of the output used too much, and the schema and the
- * output are the template's own.
- */
-static void outcome_schema(struct run *r, const struct validation *c)
-{
-	char *text = validation_message(c, r->template, "outputsSchema");
-
-	run_set_error(r, "RESOURCE_LIMIT",
-		      validation_details(c, "outputsSchema"), "%s", text);
-	free(text);
-}
-
 /*
  * Returns EV_SUCCEED when no step failed, EV_PARTIAL when enough steps
  * succeeded; else sets R's error.
@@ -319,19 +299,22 @@ static enum run_event weigh_steps(struct run *r)
 
 enum run_event outcome_validated(struct run *r, const struct validation *c)
 {
-	if (c->rc == -EINVAL)
+	char *text;
+
+	if (c->rc == -EINVAL) {
 		output_invalid(r, &c->err);
-	else if (c->rc != 0)
-		outcome_schema(r, c);
+	} else if (c->rc != 0) {
+		/* too costly: the schema and the output are the template's own */
+		text = validation_message(c, r->template, "outputsSchema");
+		run_set_error(r, "RESOURCE_LIMIT",
+			      validation_details(c, "outputsSchema"), "%s",
+			      text);
+		free(text);
+	}
 	if (c->rc != 0)
 		return EV_FAIL;
 	run_steps_close(&r->steps, "EXECUTION_ERROR", "it was left running");
 	return lost_artifacts_weigh(r, weigh_steps(r));
-}
-
-void outcome_usage(struct run *r, const struct exit_facts *e)
-{
-	weigh_use(&r->use, e);
 }
 
 struct run_use outcome_used(const struct run *r, const struct exit_facts *e)
@@ -388,7 +371,8 @@ enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 		return EV_FAIL;
 	}
 	*c = (struct validation){0};
-	if (is_promised(r) &&
+	if (r->template->outputs != NULL &&
+	    (!r->output.is_reply || outcome_output(r) != NULL) &&
 	    !validation_try(c, r->requestor, r->template->outputs,
 			    outcome_output(r)))
 		return RUN_EVENTS;

@@ -39,8 +39,7 @@ struct exit_facts {
  */
 enum run_event outcome_of(struct run *r, const struct exit_facts *e,
 			  struct validation *c);
-/* Note in R the resources that the worker used; outcome_of() does so too. */
-void outcome_usage(struct run *r, const struct exit_facts *e);
+/* Return the resources that R's worker used; outcome_of() notes them in R. */
 struct run_use outcome_used(const struct run *r, const struct exit_facts *e);
 /* Set R's error: the worker made OFFENCE; ERRMSG says more, or is "". */
 void outcome_bad_result(struct run *r, const char *offence, const char *errmsg);

@@ -116,16 +116,6 @@ bool run_record_end(struct run *r, enum record_end_event ev)
 	return true;
 }
 
-static void log_start(const struct run *r)
-{
-	log_info("run",
-		 "run=%s template=%s version=%s requestor=%s started=yes "
-		 "waited_ms=%lld",
-		 r->id, r->template->id, r->template->version_text,
-		 r->requestor->name,
-		 (long long)(r->started_mono_ms - r->created_mono_ms));
-}
-
 /* Change the state of R, and the times that belong to the state. */
 static void set_state(struct run *r, enum run_state to)
 {
@@ -157,7 +147,12 @@ int run_apply(struct run *r, enum run_event ev)
 		r->attempts.here = true;
 	}
 	if (first)
-		log_start(r);
+		log_info("run",
+			 "run=%s template=%s version=%s requestor=%s "
+			 "started=yes waited_ms=%lld",
+			 r->id, r->template->id, r->template->version_text,
+			 r->requestor->name,
+			 (long long)(r->started_mono_ms - r->created_mono_ms));
 	log_debug("run", "run=%s event=%s state=%s", r->id, run_event_name(ev),
 		  run_state_name(to));
 	return 0;

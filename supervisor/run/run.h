@@ -240,7 +240,7 @@ struct run {
 	enum template_trust trust; /* the trust of the request's sender */
 	char *inputs;		   /* owned JSON text; NULL once sent */
 	size_t inputs_len;
-	struct { /* INPUTS for another attempt; see run/kept_inputs.h */
+	struct {	    /* INPUTS for another attempt; see run_row.h */
 		bool whole; /* the row keeps all inputs */
 		/* owned: inputs but secrets; NULL once a row has them */
 		char *text;

@@ -45,11 +45,6 @@ int run_json_status_parse(const char *name)
 	return -EINVAL;
 }
 
-static struct json_object *progress_view(uint64_t total, uint64_t done)
-{
-	return json_pack("totalSteps:i doneSteps:i", total, done);
-}
-
 static void write_metrics(struct buf *out, const struct run *r)
 {
 	const struct run_use *u = &r->use;
@@ -162,19 +157,9 @@ static const char *retried_from(const struct run *r)
 	return r->retried_from[0] != '\0' ? r->retried_from : NULL;
 }
 
-static void write_progress(struct buf *out, const struct run *r)
-{
-	bool told = r->progress.told;
-
-	json_open(out, "progress");
-	json_write(out, "totalSteps:i doneSteps:i",
-		   told ? r->progress.total : r->steps.n,
-		   told ? r->progress.done : run_steps_done(&r->steps));
-	json_close(out);
-}
-
 char *run_json_text(const struct run *r, const struct isolation *iso)
 {
+	bool told = r->progress.told;
 	struct buf out = {0};
 
 	buf_room(&out, r->output.text != NULL ? r->output.len + VIEW_BYTES
@@ -183,7 +168,11 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 	json_write(&out, "runId:s templateId:s templateVersion:s status:s",
 		   r->id, r->template->id, r->template->version_text,
 		   run_status(r));
-	write_progress(&out, r);
+	json_open(&out, "progress");
+	json_write(&out, "totalSteps:i doneSteps:i",
+		   told ? r->progress.total : r->steps.n,
+		   told ? r->progress.done : run_steps_done(&r->steps));
+	json_close(&out);
 	write_metrics(&out, r);
 	json_write(&out,
 		   "createdAt?i startedAt?i updatedAt?i expiresAt?i "
@@ -223,7 +212,8 @@ struct json_object *run_json_row(const struct store_run *row)
 	    "metrics:o createdAt?i startedAt?i updatedAt?i expiresAt?i "
 	    "retriedFrom?s cancelRequested?b",
 	    row->id, row->template_id, row->version,
-	    run_json_status(row->status), progress_view(0, 0),
+	    run_json_status(row->status),
+	    json_pack("totalSteps:i doneSteps:i", 0, 0),
 	    json_pack("elapsedMs:i", ms), row->created_ms, row->started_ms,
 	    row->updated_ms, row->expires_ms, row->retried_from,
 	    row->cancelling && row->status == STORE_RUNNING);
@@ -242,33 +232,25 @@ struct json_object *run_json_row(const struct store_run *row)
 	return v;
 }
 
-/*
- * Update V, a view by the row's owner: time has passed, and the status or the
- * wish to cancel may have changed.
- */
-static void bring_up_to_date(struct json_object *v, const struct store_run *row)
-{
-	struct json_object *m = json_member(v, "metrics");
-	int64_t now = clock_wall_ms();
-	int64_t start = row->started_ms > 0 ? row->started_ms : now;
-
-	if (json_object_is_type(m, json_type_object) && now >= start)
-		json_add(m, "elapsedMs:i queuedMs:i", now - start,
-			 start - row->created_ms);
-	json_add(v, "status:s cancelRequested?b", run_json_status(row->status),
-		 row->cancelling);
-}
-
 struct json_object *run_json_open_row(const struct store_run *row,
 				      const char *silent)
 {
-	struct json_object *v = NULL;
+	struct json_object *v = NULL, *m;
+	int64_t now = clock_wall_ms();
+	int64_t start = row->started_ms > 0 ? row->started_ms : now;
 	char *errmsg;
 
 	if (silent == NULL && row->view != NULL)
 		json_parse(&v, row->view, strlen(row->view), NULL);
 	if (json_object_is_type(v, json_type_object)) {
-		bring_up_to_date(v, row);
+		/* the view is the owner's: time has passed, and the status or
+		   the wish to cancel may have changed */
+		m = json_member(v, "metrics");
+		if (json_object_is_type(m, json_type_object) && now >= start)
+			json_add(m, "elapsedMs:i queuedMs:i", now - start,
+				 start - row->created_ms);
+		json_add(v, "status:s cancelRequested?b",
+			 run_json_status(row->status), row->cancelling);
 		return v;
 	}
 	json_object_put(v);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_row.c - writes a run as a row of the store, and makes a queued run of
- * such a row for another instance. exec/ calls it. When a row cannot be written
- * the store tells the caller's callback; no function here waits.
+ * such a row for another instance. Of the inputs the row keeps none above the
+ * bound, and no possible secret; in doubt an input is secret. exec/ calls it. When
+ * a row cannot be written the store tells the caller's callback; no function here
+ * waits.
  */
 #include "supervisor/run/run_row.h"
 
@@ -18,6 +20,115 @@
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/run/task_json.h"
 
+/* ---- the inputs that the row keeps ---- */
+
+static bool is_one_of(const char *key, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(names[i], key) == 0)
+			return true;
+	return false;
+}
+
+/* May a value of SCHEMA, or a part of the value, be secret? */
+static bool may_be_secret(struct json_object *schema)
+{
+	static const char *const refs[] = {"$ref", "$dynamicRef",
+					   "$recursiveRef"};
+
+	json_each(one, schema)
+		if (may_be_secret(one))
+			return true;
+	if (!json_object_is_type(schema, json_type_object))
+		return false;
+	json_object_object_foreach(schema, key, value) {
+		if ((strcmp(key, "writeOnly") == 0 &&
+		     json_object_get_boolean(value)) ||
+		    is_one_of(key, refs, ARRAY_LEN(refs)) ||
+		    may_be_secret(value))
+			return true;
+	}
+	return false;
+}
+
+/* Has SCHEMA a rule beside its properties by which any member may be secret? */
+static bool all_may_be_secret(struct json_object *schema)
+{
+	static const char *const apart[] = {"properties", "$defs",
+					    "definitions"};
+	struct json_object *rest = json_object_new_object();
+	bool yes;
+
+	json_object_object_foreach(schema, key, value) {
+		if (!is_one_of(key, apart, ARRAY_LEN(apart)))
+			json_object_object_add(rest, key,
+					       json_object_get(value));
+	}
+	yes = may_be_secret(rest);
+	json_object_put(rest);
+	return yes;
+}
+
+struct json_object *run_row_open_inputs(struct json_object *tree,
+					struct json_object *schema,
+					struct json_object *lack)
+{
+	struct json_object *open = json_object_new_object();
+	struct json_object *properties = json_member(schema, "properties");
+	bool none = !json_object_is_type(schema, json_type_object) ||
+		    all_may_be_secret(schema);
+
+	json_object_object_foreach(tree, key, value) {
+		if (none || may_be_secret(json_member(properties, key)))
+			json_object_array_add(lack, json_text_new(key));
+		else
+			json_object_object_add(open, key,
+					       json_object_get(value));
+	}
+	return open;
+}
+
+static char *inputs_text(struct json_object *v)
+{
+	char *text = xstrdup(json_text(v, NULL));
+
+	json_object_put(v);
+	return text;
+}
+
+void run_row_keep_inputs(struct run *r, struct json_object *tree,
+			 const struct config *config)
+{
+	int64_t own = r->requestor->section->keep_inputs_bytes;
+	bool is_own = own > 0 && own < config->keep_inputs_bytes;
+	int64_t allowed = is_own ? own : config->keep_inputs_bytes;
+	struct json_object *lack;
+	char *who;
+
+	free(r->kept.lack);
+	r->kept.lack = NULL;
+	r->kept.whole = false;
+	if ((int64_t)r->inputs_len > allowed) {
+		who = xasprintf("the operator: keep_inputs_bytes in [%s%s%s]",
+				is_own ? "requestor \"" : "limits",
+				is_own ? r->requestor->name : "",
+				is_own ? "\"" : "");
+		r->kept.lack = inputs_text(
+		    json_pack("bytes:i allowed:i whoCanRaise:s",
+			      (int64_t)r->inputs_len, allowed, who));
+		free(who);
+	} else if (r->template->secret) {
+		lack = json_object_new_array();
+		r->kept.text = inputs_text(
+		    run_row_open_inputs(tree, r->template->inputs_json, lack));
+		if (json_object_array_length(lack) > 0)
+			r->kept.lack = xstrdup(json_text(lack, NULL));
+		json_object_put(lack);
+	} else {
+		r->kept.whole = true;
+	}
+}
+
 /* ---- from run to row ---- */
 
 /*
@@ -28,35 +139,6 @@ static bool is_to_start(const struct run *r)
 {
 	return r->state == RUN_QUEUED ||
 	       (!run_terminal(r) && run_may_resume(r));
-}
-
-/*
- * Returns the inputs to write: the kept inputs, until a row has them; and,
- * while R waits, all inputs, for another instance to start R.
- */
-static const char *inputs_of(const struct run *r)
-{
-	if (r->kept.text != NULL)
-		return r->kept.text;
-	if (r->kept.whole)
-		return run_is_durable(r) ? NULL : r->inputs;
-	return is_to_start(r) && !r->template->secret ? r->inputs : NULL;
-}
-
-/* Note that ROW's inputs are on their way to the store. */
-static void inputs_put(struct run *r, const struct store_run *row)
-{
-	if (row->inputs != NULL && (r->kept.whole || r->kept.text != NULL))
-		r->kept.bytes = (int64_t)strlen(row->inputs);
-	free(r->kept.text);
-	r->kept.text = NULL;
-}
-
-static enum store_wait waits_of(const struct run *r)
-{
-	if (r->remote.pinned)
-		return STORE_WAITS_PINNED;
-	return r->record.revived ? STORE_WAITS_LEFT : STORE_WAITS_ANYWHERE;
 }
 
 static struct store_run row_of(const struct run *r)
@@ -88,12 +170,21 @@ static struct store_run row_of(const struct run *r)
 
 	memcpy(row.id, r->id, sizeof(row.id));
 	if (r->remote.place == RUN_QUEUE)
-		row.waits = waits_of(r);
+		row.waits = r->remote.pinned	? STORE_WAITS_PINNED
+			    : r->record.revived ? STORE_WAITS_LEFT
+						: STORE_WAITS_ANYWHERE;
 	row.weight = r->requestor->lane.weight;
 	row.vtime = r->remote.vtime;
 	row.queued_most = r->remote.most;
 	memcpy(row.home, r->remote.home, sizeof(row.home));
-	row.inputs = inputs_of(r);
+	/* the kept inputs, until a row has them; and, while R waits, all inputs,
+	   for another instance to start R */
+	if (r->kept.text != NULL)
+		row.inputs = r->kept.text;
+	else if (r->kept.whole)
+		row.inputs = run_is_durable(r) ? NULL : r->inputs;
+	else if (is_to_start(r) && !r->template->secret)
+		row.inputs = r->inputs;
 	if (row.inputs == NULL)
 		row.inputs_before = r->kept.bytes;
 	return row;
@@ -154,11 +245,12 @@ static void put_run_row(struct store *s, struct run *r, struct store_run row,
 			enum store_urgency urgency, store_done done, void *arg)
 {
 	char *options = is_to_start(r) ? run_options(r) : rounds_of(r);
-	char *note = task_json_note(r);
+	char *note = NULL;
 	int64_t bytes;
 
 	row.options = options;
-	row.task_note = note;
+	if (run_terminal(r))
+		row.task_note = note = task_json_note(r);
 	if (r->log.text != NULL && run_terminal(r)) {
 		buf_add(r->log.text, "", 1);
 		row.log = buf_data(r->log.text);
@@ -167,7 +259,10 @@ static void put_run_row(struct store *s, struct run *r, struct store_run row,
 	requestor_row(r->requestor, bytes - r->record.row_bytes);
 	r->record.row_bytes = bytes;
 	store_put_run(s, &row, urgency, done, arg);
-	inputs_put(r, &row);
+	if (row.inputs != NULL && (r->kept.whole || r->kept.text != NULL))
+		r->kept.bytes = (int64_t)strlen(row.inputs);
+	free(r->kept.text);
+	r->kept.text = NULL;
 	free(options);
 	free(note);
 }
@@ -210,34 +305,10 @@ static enum template_trust trust_of(const char *name, const struct template *t)
 							  : TRUST_REMOTE;
 }
 
-/* Returns the sum of the ended attempts' CPU time. */
-static int64_t cpu_ms_of(const struct json_object *attempts)
-{
-	size_t n = attempts != NULL ? json_object_array_length(attempts) : 0;
-	int64_t ms = 0;
-
-	for (size_t i = 0; i < n; i++)
-		ms += json_member_int(json_object_array_get_idx(attempts, i),
-				      "cpuMs");
-	return ms;
-}
-
-/*
- * Start R's rounds above all rounds of earlier attempts: an old round is not to
- * be taken for a new round.
- */
-static void begin_rounds(struct run *r)
-{
-	size_t begun = run_attempts(r) + (r->attempts.started_ms > 0);
-	uint32_t first = (uint32_t)begun * RUN_ROUNDS_EACH;
-
-	if (r->rounds.given < first)
-		r->rounds.given = r->rounds.used = first;
-}
-
 void run_row_attempts(struct run *r, const struct store_run *row)
 {
 	struct json_object *options = NULL;
+	uint32_t first;
 
 	if (row->options != NULL)
 		json_parse(&options, row->options, strlen(row->options), NULL);
@@ -245,9 +316,16 @@ void run_row_attempts(struct run *r, const struct store_run *row)
 	r->attempts.ended = json_object_get(json_member(options, "attempts"));
 	r->attempts.started_ms = json_member_int(options, "attemptStartedAt");
 	r->attempts.here = false;
-	r->attempts.cpu_ms = cpu_ms_of(r->attempts.ended);
+	r->attempts.cpu_ms = 0;
+	json_each(ended, r->attempts.ended)
+		r->attempts.cpu_ms += json_member_int(ended, "cpuMs");
 	json_object_put(options);
-	begin_rounds(r);
+	/* above all rounds of earlier attempts: an old round is not to be taken
+	   for a new round */
+	first = (uint32_t)(run_attempts(r) + (r->attempts.started_ms > 0)) *
+		RUN_ROUNDS_EACH;
+	if (r->rounds.given < first)
+		r->rounds.given = r->rounds.used = first;
 }
 
 struct run *run_row_revive(const struct store_run *row,

@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_row.h - a run as a row of the store, and a queued run of such a row. */
+/*
+ * run_row.h - a run as a row of the store, and a queued run of such a row.
+ *
+ * The row keeps inputs after the start, so that the run can be tried again. Missing
+ * inputs are in run.kept.lack, JSON text:
+ *
+ *   ["password"]  members that are secret, and so not kept
+ *   {"bytes":N,"allowed":N,"whoCanRaise":TEXT}  too large: no member is kept
+ *   NULL          nothing is missing, if there are inputs at all
+ */
 #ifndef SUPERVISOR_RUN_RUN_ROW_H
 #define SUPERVISOR_RUN_RUN_ROW_H
 
+#include "supervisor/config/config.h"
 #include "supervisor/run/run.h"
 #include "supervisor/store/store.h"
+
+/*
+ * Set R->kept by R->inputs and CONFIG. TREE (lent) is the same inputs; NULL is
+ * fine for a template without secrets.
+ */
+void run_row_keep_inputs(struct run *r, struct json_object *tree,
+			 const struct config *config);
+
+/*
+ * Returns TREE without the members that may be secret by SCHEMA, an
+ * inputsSchema; the caller's. The missing members' names are added to LACK, an
+ * array. A member is secret when a part of its schema is, and when a $ref, or a
+ * rule for all members, might make it secret.
+ */
+struct json_object *run_row_open_inputs(struct json_object *tree,
+					struct json_object *schema,
+					struct json_object *lack);
 
 /*
  * Returns the last round that had come back when the run ended; ROW is a whole

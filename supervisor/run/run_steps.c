@@ -126,26 +126,25 @@ const struct step *run_steps_first_failed(const struct run_steps *s)
 	return NULL;
 }
 
-static void write_step(struct buf *out, const struct step *step)
-{
-	json_open(out, NULL);
-	json_write(out, "name:s status:s attempts:i elapsedMs:i", step->name,
-		   state_names[step->state], step->attempts, step->elapsed_ms);
-	if (step->code != NULL) {
-		json_open(out, "error");
-		json_write(out, "code:s message:s", step->code, step->message);
-		json_close(out);
-	}
-	json_close(out);
-}
-
 void run_steps_write(struct buf *out, const struct run_steps *s)
 {
 	struct buf list = {0};
 
 	for (size_t i = 0; i < s->n; i++) {
+		const struct step *step = &s->all[i];
+
 		buf_add(&list, i == 0 ? "[" : ",", 1);
-		write_step(&list, &s->all[i]);
+		json_open(&list, NULL);
+		json_write(&list, "name:s status:s attempts:i elapsedMs:i",
+			   step->name, state_names[step->state], step->attempts,
+			   step->elapsed_ms);
+		if (step->code != NULL) {
+			json_open(&list, "error");
+			json_write(&list, "code:s message:s", step->code,
+				   step->message);
+			json_close(&list);
+		}
+		json_close(&list);
 	}
 	if (s->n > 0) {
 		buf_add(&list, "]", 1);

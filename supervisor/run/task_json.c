@@ -55,17 +55,13 @@ static const enum task_json_status of_row[STORE_STATUSES] = {
 };
 
 /*
- * Statuses by the extension. A task whose questions can be shown is
- * INPUT_REQUIRED instead.
+ * Returns the status by the extension, which completes a task that failed. A task
+ * whose questions can be shown is INPUT_REQUIRED instead.
  */
-static const enum task_json_status detailed_of_row[STORE_STATUSES] = {
-    [STORE_QUEUED] = TASK_WORKING,
-    [STORE_RUNNING] = TASK_WORKING,
-    [STORE_SUCCEEDED] = TASK_COMPLETED,
-    [STORE_PARTIAL_SUCCESS] = TASK_COMPLETED,
-    [STORE_FAILED] = TASK_COMPLETED,
-    [STORE_CANCELED] = TASK_CANCELLED,
-};
+static enum task_json_status detailed_status(enum store_status status)
+{
+	return status == STORE_FAILED ? TASK_COMPLETED : of_row[status];
+}
 
 enum task_json_status task_json_status(const struct run *r)
 {
@@ -77,14 +73,6 @@ enum task_json_status task_json_row_status(const struct store_run *row)
 	if (row->cancelling)
 		return TASK_CANCELLED;
 	return row->awaiting ? TASK_INPUT_REQUIRED : of_row[row->status];
-}
-
-enum store_task task_json_form(const struct run *r)
-{
-	return r->task.form == STORE_TASK_OUTPUT && r->output.is_reply &&
-		       run_terminal(r)
-		   ? STORE_TASK_REPLY
-		   : r->task.form;
 }
 
 const char *task_json_status_name(enum task_json_status status)
@@ -178,19 +166,6 @@ char *task_json_message(const struct run *r)
 	}
 }
 
-static const char *row_message(const struct store_run *row)
-{
-	enum task_json_status status = task_json_row_status(row);
-
-	if (status == TASK_CANCELLED)
-		return "The task was cancelled.";
-	if (row->task_note != NULL)
-		return row->task_note;
-	if (status == TASK_FAILED) /* the server died without writing a note */
-		return restarted;
-	return row->status == STORE_QUEUED ? queued : NULL;
-}
-
 /* ---- the Task ---- */
 
 struct task_fields {
@@ -223,6 +198,8 @@ static int poll_ms(const struct task_fields *f)
 
 #define BEGINNING                                                              \
 	"taskId:s status:s statusMessage?s createdAt:s lastUpdatedAt:s "
+#define TASK BEGINNING "ttl:i pollInterval:i"
+#define DETAILED_TASK BEGINNING "ttlMs:i pollIntervalMs:i"
 
 /* Returns the Task of F; SPEC names the time to live and the poll interval. */
 static struct json_object *packed(const struct task_fields *f, const char *spec)
@@ -233,16 +210,6 @@ static struct json_object *packed(const struct task_fields *f, const char *spec)
 	clock_iso(updated, f->updated_ms);
 	return json_pack(spec, f->id, task_json_status_name(f->status),
 			 f->message, created, updated, f->ttl_ms, poll_ms(f));
-}
-
-static struct json_object *task_view(const struct task_fields *f)
-{
-	return packed(f, BEGINNING "ttl:i pollInterval:i");
-}
-
-static struct json_object *detailed(const struct task_fields *f)
-{
-	return packed(f, BEGINNING "ttlMs:i pollIntervalMs:i");
 }
 
 static struct task_fields fields(const struct run *r)
@@ -271,27 +238,36 @@ struct json_object *task_json_make(const struct run *r)
 	struct json_object *v;
 
 	f.message = text;
-	v = task_view(&f);
+	v = packed(&f, TASK);
 	free(text);
 	return v;
 }
 
 static struct task_fields row_fields(const struct store_run *row)
 {
-	return (struct task_fields){.id = row->id,
-				    .status = task_json_row_status(row),
-				    .message = row_message(row),
-				    .created_ms = row->created_ms,
-				    .updated_ms = row->updated_ms,
-				    .ttl_ms = row->task_ttl_ms,
-				    .queued = row->status == STORE_QUEUED};
+	struct task_fields f = {.id = row->id,
+				.status = task_json_row_status(row),
+				.created_ms = row->created_ms,
+				.updated_ms = row->updated_ms,
+				.ttl_ms = row->task_ttl_ms,
+				.queued = row->status == STORE_QUEUED};
+
+	if (f.status == TASK_CANCELLED)
+		f.message = "The task was cancelled.";
+	else if (row->task_note != NULL)
+		f.message = row->task_note;
+	else if (f.status == TASK_FAILED) /* the server died without a note */
+		f.message = restarted;
+	else if (f.queued)
+		f.message = queued;
+	return f;
 }
 
 struct json_object *task_json_row(const struct store_run *row)
 {
 	struct task_fields f = row_fields(row);
 
-	return task_view(&f);
+	return packed(&f, TASK);
 }
 
 struct json_object *task_json_created(const struct run *r, const char *note)
@@ -306,7 +282,7 @@ struct json_object *task_json_created(const struct run *r, const char *note)
 	f.status = TASK_WORKING;
 	if (f.queued)
 		f.message = queued;
-	result = json_pack("task:o _meta:o", task_view(&f),
+	result = json_pack("task:o _meta:o", packed(&f, TASK),
 			   json_pack(META "model-immediate-response:s", text));
 	free(text);
 	return result;
@@ -327,12 +303,12 @@ struct json_object *task_json_detailed(const struct run *r,
 	struct json_object *v;
 
 	f.status = asks != NULL ? TASK_INPUT_REQUIRED
-				: detailed_of_row[run_stored_status(r)];
+				: detailed_status(run_stored_status(r));
 	f.message = r->state == RUN_CANCELLING ? cancelling
 		    : r->state == RUN_AWAITING_INPUT && asks == NULL
 			? unanswerable
 			: text;
-	v = detailed(&f);
+	v = packed(&f, DETAILED_TASK);
 	json_add(v, "inputRequests?o", asks);
 	free(text);
 	return v;
@@ -345,10 +321,10 @@ struct json_object *task_json_detailed_row(const struct store_run *row,
 	struct json_object *v;
 
 	f.status =
-	    asks != NULL ? TASK_INPUT_REQUIRED : detailed_of_row[row->status];
+	    asks != NULL ? TASK_INPUT_REQUIRED : detailed_status(row->status);
 	if (row->cancelling && row->status <= STORE_RUNNING)
 		f.message = cancelling;
-	v = detailed(&f);
+	v = packed(&f, DETAILED_TASK);
 	json_add(v, "inputRequests?o", asks);
 	return v;
 }
@@ -380,7 +356,7 @@ static struct json_object *started(struct task_fields *f, const char *note)
 
 	f->status = TASK_WORKING;
 	f->message = both;
-	result = detailed(f);
+	result = packed(f, DETAILED_TASK);
 	json_add(result, "resultType:s", "task");
 	free(both);
 	return result;

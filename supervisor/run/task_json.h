@@ -33,7 +33,13 @@ const char *task_json_status_name(enum task_json_status status);
  * Returns the form of tasks/result's answer for R; for an ended R, how the
  * result was made.
  */
-enum store_task task_json_form(const struct run *r);
+static inline enum store_task task_json_form(const struct run *r)
+{
+	return r->task.form == STORE_TASK_OUTPUT && r->output.is_reply &&
+		       run_terminal(r)
+		   ? STORE_TASK_REPLY
+		   : r->task.form;
+}
 
 static inline bool task_json_is_over(enum task_json_status status)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * artifact_copies.c - fetches artifacts out of the database into files, a part
- * at a time, for exec/runs_files.c. An artifact that has expired, belongs to
+ * at a time, for exec/runs_queue.c. An artifact that has expired, belongs to
  * another requestor, has the wrong digest, or finds no room on the disk is
  * -errno for each run that asks for the copy.
  */
@@ -68,11 +68,6 @@ artifact_copies_new(struct context *ctx,
 	return all;
 }
 
-static bool is_settled(const struct copy *c)
-{
-	return c->path != NULL || c->rc != 0;
-}
-
 /* Free C, with its file, when no run holds C and the store has answered. */
 static void put_away(struct copy *c)
 {
@@ -114,7 +109,7 @@ void artifact_copies_free(struct artifact_copies *all)
 static bool is_here(const struct hold *h)
 {
 	for (size_t i = 0; i < h->n; i++)
-		if (!is_settled(h->copies[i]))
+		if (h->copies[i]->path == NULL && h->copies[i]->rc == 0)
 			return false;
 	return true;
 }
@@ -184,22 +179,12 @@ static void on_room(void *arg)
 
 static const struct file_sink_ops sink_ops = {on_room, on_written};
 
-/* Write the next part, which is a block of the sink's. 0 or -errno. */
-static int write_part(struct copy *c, const void *p, size_t n)
-{
-	size_t room;
-	char *to = file_sink_room(c->sink, &room);
-
-	if (n > room)
-		return -EIO; /* more than the row says */
-	memcpy(to, p, n);
-	return file_sink_wrote(c->sink, n);
-}
-
 static void on_part(void *arg, const struct store_result *res)
 {
 	struct copy *c = arg;
 	int rc = res->rc;
+	size_t room;
+	char *to;
 
 	c->asking = false;
 	if (c->users == 0) {
@@ -208,8 +193,16 @@ static void on_part(void *arg, const struct store_result *res)
 	}
 	if (rc == 0 && res->len == 0 && c->at < c->size)
 		rc = -EIO;
+	if (rc == 0) {
+		/* the part is a block of the sink's */
+		to = file_sink_room(c->sink, &room);
+		if (res->len > room)
+			rc = -EIO; /* more than the row says */
+		else
+			memcpy(to, res->data, res->len);
+	}
 	if (rc == 0)
-		rc = write_part(c, res->data, res->len);
+		rc = file_sink_wrote(c->sink, res->len);
 	if (rc == 0) {
 		c->at += (int64_t)res->len;
 		snprintf(c->sha256, sizeof(c->sha256), "%s",
@@ -231,8 +224,8 @@ static void ask_part(struct copy *c)
 }
 
 /*
- * Return how many bytes of copies under way are still to be written; other
- * writers may not take this room.
+ * Return how many bytes of copies under way are still to be written: room that no
+ * other writer may take.
  */
 static int64_t to_come(const struct artifact_copies *all)
 {
@@ -245,30 +238,19 @@ static int64_t to_come(const struct artifact_copies *all)
 	return bytes;
 }
 
-static void begin_copy(struct copy *c)
-{
-	const struct context *ctx = c->all->ctx;
-	const struct file_sink_ask ask_for = {.pool = ctx->thread_pool,
-					      .config = ctx->config,
-					      .instance = ctx->instance,
-					      .size = c->size};
-
-	if (disk_space(ctx->config, to_come(c->all) + c->size) != DISK_SPACE_OK)
-		c->rc = -ENOSPC;
-	if (c->rc != 0)
-		return;
-	c->sink = file_sink_new(&ask_for, &sink_ops, c);
-	ask_part(c);
-}
-
 /* ---- for runs ---- */
 
 /*
- * Find or begin the copy of F for REQUESTOR, who alone may read the artifact.
+ * Find or begin the copy of F for REQUESTOR: no other requestor may read the artifact.
  */
 static struct copy *find_copy(struct artifact_copies *all,
 			      const char *requestor, const struct run_file *f)
 {
+	const struct context *ctx = all->ctx;
+	const struct file_sink_ask ask_for = {.pool = ctx->thread_pool,
+					      .config = ctx->config,
+					      .instance = ctx->instance,
+					      .size = f->size};
 	struct copy *c;
 
 	TAILQ_FOREACH(c, &all->copies, link)
@@ -280,7 +262,12 @@ static struct copy *find_copy(struct artifact_copies *all,
 	    .all = all, .requestor = xstrdup(requestor), .size = f->size};
 	memcpy(c->id, f->artifact, sizeof(c->id));
 	TAILQ_INSERT_TAIL(&all->copies, c, link);
-	begin_copy(c);
+	if (disk_space(ctx->config, to_come(all) + c->size) != DISK_SPACE_OK) {
+		c->rc = -ENOSPC;
+		return c;
+	}
+	c->sink = file_sink_new(&ask_for, &sink_ops, c);
+	ask_part(c);
 	return c;
 }
 

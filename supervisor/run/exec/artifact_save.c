@@ -15,14 +15,13 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/run/exec/runs_private.h"
+#include "supervisor/run/exec/runs_core.h"
 #include "supervisor/run/lost_artifacts.h"
 #include "supervisor/run/threads/file_sink.h"
 #include "supervisor/run/worker/worker.h"
 
 struct kept { /* an artifact on its way to the store */
 	struct runs *runs;
-	struct store *store;
 	struct requestor *requestor;
 	struct run_artifact artifact;
 	char run_id[ID_SIZE];
@@ -82,45 +81,36 @@ static void on_kept(void *arg, const struct store_result *res)
 	free_saved(k);
 }
 
-static void refuse_saved(struct kept *k, struct run *r)
-{
-	struct tool_error errmsg = {0};
-
-	requestor_no_room(k->requestor, k->artifact.size, &errmsg);
-	r->artifact_bytes -= k->artifact.size;
-	worker_answer_refused(r, &k->artifact, &errmsg);
-}
-
-static void store_saved(struct kept *k)
-{
-	struct store_artifact row = {.requestor = k->requestor->name,
-				     .name = k->artifact.name,
-				     .mime_type = k->artifact.mime_type,
-				     .sha256 = k->sha256,
-				     .size = k->artifact.size,
-				     .created_ms = clock_wall_ms()};
-
-	memcpy(row.id, k->artifact.id, sizeof(row.id));
-	memcpy(row.run_id, k->run_id, sizeof(row.run_id));
-	requestor_keep(k->requestor, k->artifact.size);
-	store_put_artifact(k->store, &row, k->tmp_path, STORE_SYNC, on_kept, k);
-}
-
 /* Go on with K: the requestor's use is known, or could not be counted. */
 static void charge_saved(struct kept *k)
 {
 	struct run *r = maker(k);
+	struct tool_error errmsg = {0};
 
 	if (r != NULL && requestor_has_room(k->requestor, k->artifact.size)) {
+		struct store_artifact row = {.requestor = k->requestor->name,
+					     .name = k->artifact.name,
+					     .mime_type = k->artifact.mime_type,
+					     .sha256 = k->sha256,
+					     .size = k->artifact.size,
+					     .created_ms = clock_wall_ms()};
+
+		memcpy(row.id, k->artifact.id, sizeof(row.id));
+		memcpy(row.run_id, k->run_id, sizeof(row.run_id));
 		r->made_artifacts = true;
-		store_saved(k);
+		requestor_keep(k->requestor, k->artifact.size);
+		store_put_artifact(k->runs->ctx->store, &row, k->tmp_path,
+				   STORE_SYNC, on_kept, k);
 		return;
 	}
 	file_sink_remove(k->runs->ctx->thread_pool, k->requestor, k->tmp_path,
 			 NULL, NULL);
 	k->tmp_path = NULL;
-	if (r != NULL) /* else the artifacts have their expiry */
-		refuse_saved(k, r);
+	if (r != NULL) { /* else the artifacts have their expiry */
+		requestor_no_room(k->requestor, k->artifact.size, &errmsg);
+		r->artifact_bytes -= k->artifact.size;
+		worker_answer_refused(r, &k->artifact, &errmsg);
+	}
 	free_saved(k);
 }
 
@@ -144,16 +134,16 @@ void artifact_save_count(struct store *store, struct requestor *q)
 	store_usage(store, q->name, on_learnt, q);
 }
 
-void artifact_save(struct runs *s, struct store *store, struct run *r,
-		   struct run_artifact *a, char *tmp_path, const char *sha256)
+void artifact_save(void *runs, struct run *r, struct run_artifact *a,
+		   char *tmp_path, const char *sha256)
 {
+	struct runs *s = runs;
 	struct requestor *q = r->requestor;
 	struct kept *k = xcalloc(1, sizeof(*k));
 
 	id_new(a->id, "art");
 	r->artifact_bytes += a->size;
 	*k = (struct kept){.runs = s,
-			   .store = store,
 			   .requestor = q,
 			   .artifact = *a,
 			   .attempt = run_attempts(r),
@@ -166,5 +156,5 @@ void artifact_save(struct runs *s, struct store *store, struct run *r,
 		return;
 	}
 	requestor_asks_usage(q);
-	store_usage(store, q->name, on_usage, k);
+	store_usage(s->ctx->store, q->name, on_usage, k);
 }

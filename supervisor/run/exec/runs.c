@@ -20,14 +20,6 @@
 
 /* ---- workers ---- */
 
-static void on_artifact(void *arg, struct run *r, struct run_artifact *a,
-			char *tmp_path, const char *sha256)
-{
-	struct runs *s = arg;
-
-	artifact_save(s, s->ctx->store, r, a, tmp_path, sha256);
-}
-
 static void on_not_started(void *arg, struct run *r, int err)
 {
 	runs_not_started(arg, r, err);
@@ -243,7 +235,7 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	s->ops = ops;
 	s->workers = (struct worker_env){
 	    .ctx = ctx,
-	    .on_artifact = on_artifact,
+	    .on_artifact = artifact_save,
 	    .on_ask = ops->on_ask,
 	    .on_drop = ops->on_drop,
 	    .on_over = runs_worker_ended,
@@ -253,7 +245,6 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	    .arg = s,
 	};
 	runs_queue_init(s);
-	runs_files_init(s);
 	runs_output_init(s);
 	runs_remote_init(s);
 	if (ctx->cluster != NULL)
@@ -261,23 +252,9 @@ struct runs *runs_new(struct context *ctx, const struct runs_ops *ops)
 	return s;
 }
 
-/* Log counters that are not zero when no run is left: see requestor_left.c. */
-static void tell_left(const struct runs *s)
-{
-	const struct sched *c = &s->sched;
-
-	if (c->running + c->queued + s->stopped + s->parked + s->trees.held +
-		s->unrecorded + s->awaited >
-	    0)
-		log_warn("runs",
-			 "left=%zu of=places queued=%zu stopped=%zu parked=%zu "
-			 "tree_bytes=%zu view_bytes=%zu rows=%zu",
-			 c->running, c->queued, s->stopped, s->parked,
-			 s->trees.held, s->unrecorded, s->awaited);
-}
-
 void runs_free(struct runs *s)
 {
+	const struct sched *c;
 	struct run *r, *after;
 
 	if (s == NULL)
@@ -292,9 +269,17 @@ void runs_free(struct runs *s)
 	if (s->ctx->cluster != NULL)
 		s->ctx->cluster->fini(s);
 	runs_remote_fini(s);
-	runs_files_fini(s);
 	runs_queue_fini(s);
 	runs_output_fini(s);
-	tell_left(s);
+	/* counters that are not zero when no run is left: see requestor_use.c */
+	c = &s->sched;
+	if (c->running + c->queued + s->stopped + s->parked + s->trees.held +
+		s->unrecorded + s->awaited >
+	    0)
+		log_warn("runs",
+			 "left=%zu of=places queued=%zu stopped=%zu parked=%zu "
+			 "tree_bytes=%zu view_bytes=%zu rows=%zu",
+			 c->running, c->queued, s->stopped, s->parked,
+			 s->trees.held, s->unrecorded, s->awaited);
 	free(s);
 }

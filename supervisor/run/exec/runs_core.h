@@ -23,7 +23,7 @@ struct runs {
 	struct cluster_state *cluster; /* NULL: this machine is alone */
 	struct worker_env workers;
 	bool leaving; /* taken for dead: no run is made until all have ended */
-	struct artifact_copies *copies; /* runs_files.c */
+	struct artifact_copies *copies; /* runs_queue.c */
 	bool recovering; /* a take-over is under way, or due again */
 	struct run *by_id;
 	struct sched sched;
@@ -69,10 +69,10 @@ void runs_revived(struct runs *s, struct run *r);
 
 /* May one more run start? */
 bool runs_can_start(struct runs *s);
-
-/* ---- runs_files.c, runs_output.c ---- */
-
 void runs_files_over(struct runs *s, struct run *r); /* R has ended */
+
+/* ---- runs_output.c ---- */
+
 /* Stop waiting for R's output, and cancel the check. */
 void runs_output_drop(struct runs *s, struct run *r);
 

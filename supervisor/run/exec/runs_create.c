@@ -21,7 +21,6 @@
 #include "supervisor/run/health/health.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/kept_inputs.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/runtime/runtime.h"
@@ -34,17 +33,6 @@
 static int64_t lower_limit(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
-}
-
-static int64_t cap_ttl(const struct runs *s, const struct run *r,
-		       int64_t ttl_ms)
-{
-	const struct config *c = s->ctx->config;
-	int64_t own = r->requestor->section->max_ttl_ms;
-	int64_t ttl = ttl_ms > 0 ? ttl_ms : c->default_ttl_ms;
-
-	return lower_limit(own > 0 ? lower_limit(ttl, own) : ttl,
-			   c->max_ttl_ms);
 }
 
 int64_t runs_ttl(const struct runs *s, const struct requestor *q)
@@ -61,11 +49,17 @@ int64_t runs_ttl(const struct runs *s, const struct requestor *q)
 static void set_task(const struct runs *s, struct run *r,
 		     const struct run_wish *wish)
 {
+	const struct config *c = s->ctx->config;
+	int64_t own = r->requestor->section->max_ttl_ms;
+	int64_t ttl =
+	    wish->task_ttl_ms > 0 ? wish->task_ttl_ms : c->default_ttl_ms;
+
 	r->task.form = wish->task;
 	if (wish->task == STORE_TASK_NONE)
 		return;
 	r->task.capabilities = json_object_get(wish->task_capabilities);
-	r->task.ttl_ms = cap_ttl(s, r, wish->task_ttl_ms);
+	r->task.ttl_ms =
+	    lower_limit(own > 0 ? lower_limit(ttl, own) : ttl, c->max_ttl_ms);
 	r->task.expires_ms = r->created_ms + r->task.ttl_ms;
 }
 
@@ -80,28 +74,22 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		r->limits.ttl_ms = lower_limit(ttl_ms, r->limits.ttl_ms);
 }
 
-/* May a new run with the idempotency KEY (or NULL) start before all that wait? */
-static bool may_try_start(const struct runs *s, const char *key)
-{
-	const struct cluster *c = s->ctx->cluster;
-
-	return c == NULL || c->may_start(s, key);
-}
-
+/* May Q make a run of T? *CAN_START: one more run could start now. */
 static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, size_t inputs_len,
-		       struct tool_error *r)
+		       bool *can_start, struct tool_error *r)
 {
-	const char *sick = health_state(s->ctx->config, s->ctx->store);
-	const struct admission ask = {
-	    .config = s->ctx->config,
-	    .sched = &s->sched,
-	    .shared = s->ctx->others,
-	    .starts = runs_can_start(s) && may_try_start(s, NULL) &&
-		      sched_is_clear(&s->sched, &q->lane, t->runtime),
-	    .bytes = inputs_len,
-	};
+	struct admission ask = {.config = s->ctx->config,
+				.sched = &s->sched,
+				.shared = s->ctx->others,
+				.bytes = inputs_len};
+	const char *sick;
 
+	store_begin(s->ctx->store);
+	sick = health_state(s->ctx->config, s->ctx->store);
+	*can_start = runs_can_start(s);
+	ask.starts = *can_start && runs_may_try_start(s, NULL) &&
+		     sched_is_clear(&s->sched, &q->lane, t->runtime);
 	if (!q->usage_asked)
 		artifact_save_count(s->ctx->store, q);
 	if (!grants_allow(t, s->ctx->config, r) ||
@@ -144,17 +132,6 @@ static void note_row(const struct runs *s, struct run *r, int rc)
 				       : ROW_REFUSED);
 }
 
-/*
- * Remove R's idempotency key: the client was told to call again with the same
- * key, and must not get R then. A row with the key loses the key at R's end.
- */
-static void drop_key(struct run *r)
-{
-	r->record.refused = true;
-	free(r->idem.key);
-	r->idem.key = NULL;
-}
-
 static void on_stored(void *arg, const struct store_result *res)
 {
 	struct stored st = *(struct stored *)arg;
@@ -168,14 +145,19 @@ static void on_stored(void *arg, const struct store_result *res)
 		return;
 	r->remote.most = 0;
 	note_row(st.runs, r, res->rc);
-	if (res->rc != 0 && (st.promised || r->remote.place == RUN_QUEUE))
-		drop_key(r);
+	if (res->rc != 0 && (st.promised || r->remote.place == RUN_QUEUE)) {
+		/* the client was told to call again with the same key, and must
+		   not get R then; a row with the key loses the key at R's end */
+		r->record.refused = true;
+		free(r->idem.key);
+		r->idem.key = NULL;
+	}
 	if (c != NULL && !c->queued(st.runs, r, res->rc))
 		return;
-	if (res->rc != 0)
+	if (res->rc != 0) {
 		n.unrecorded = store_says(res->rc);
-	if (res->rc != 0) /* no row has the inputs */
-		r->kept.bytes = 0;
+		r->kept.bytes = 0; /* no row has the inputs */
+	}
 	if (res->rc == 0 || st.promised || st.awaited)
 		run_tell(r, &n);
 	if (res->rc != 0 && st.promised)
@@ -254,17 +236,18 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 			struct tool_error *tool_error)
 {
 	struct run *r;
-	bool starts = false;
+	bool can_start, starts = false;
 	size_t len = wish->inputs_len;
 	const char *text = wish->inputs_text;
 
 	if (text == NULL)
 		text = json_text(inputs, &len);
-	store_begin(s->ctx->store);
-	if (!may_create(s, requestor, template, len, tool_error))
+	if (!may_create(s, requestor, template, len, &can_start, tool_error))
 		return NULL;
-	if (!requestor->has_made_runs && requestor->section->name == NULL)
+	if (!requestor->has_made_runs && requestor->section->name == NULL) {
 		s->unlisted++;
+		s->sched.known++;
+	}
 	requestor->has_made_runs = true;
 	r = run_new(requestor, template);
 	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
@@ -276,7 +259,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->inputs =
 	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
 	r->inputs_len = len;
-	kept_inputs_settle(r, inputs, s->ctx->config);
 	if (wish->retried_from != NULL)
 		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
 			 wish->retried_from);
@@ -287,11 +269,12 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->idem.key = xstrdup_opt(wish->idem_key);
 	r->idem.digest = xstrdup_opt(wish->idem_digest);
 	set_task(s, r, wish);
+	run_row_keep_inputs(r, inputs, s->ctx->config);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
 	runs_enqueue(s, r);
-	runs_remote_poll(s);
-	if (!may_try_start(s, r->idem.key) || runs_next(s) != r)
+	if (!can_start || !runs_may_try_start(s, r->idem.key) ||
+	    sched_next(&s->sched) != &r->job.queued)
 		set_aside(s, r, wish);
 	else
 		starts = runs_files_here(s, r);
@@ -304,6 +287,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		    wish->promised, false);
 	if (starts)
 		runs_start(s, r);
+	runs_remote_poll(s);
 	return r;
 }
 

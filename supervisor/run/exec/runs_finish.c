@@ -21,7 +21,6 @@
 #include "proto/json/json.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/store/state/disk_space.h"
-#include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/run_log.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/run/task_json.h"
@@ -114,18 +113,6 @@ static void on_ended(void *arg, const struct store_result *res)
 	free(e);
 }
 
-static void log_end(const struct run *r)
-{
-	log_info("run",
-		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
-		 "cpu_ms=%lld rss=%lld trace=%s",
-		 r->id, r->template->id, r->requestor->name, run_status(r),
-		 r->error.code != NULL ? r->error.code : "-",
-		 (long long)(r->finished_mono_ms - r->created_mono_ms),
-		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes,
-		 r->trace[0] != '\0' ? r->trace : "-");
-}
-
 /*
  * Set the expiry of R: by the time to live of runs, of R's artifacts and of R's
  * task.
@@ -192,7 +179,14 @@ static enum run_event fitting_event(struct runs *s, struct run *r,
 
 static void log_and_audit(const struct runs *s, const struct run *r)
 {
-	log_end(r);
+	log_info("run",
+		 "run=%s template=%s requestor=%s status=%s code=%s ms=%lld "
+		 "cpu_ms=%lld rss=%lld trace=%s",
+		 r->id, r->template->id, r->requestor->name, run_status(r),
+		 r->error.code != NULL ? r->error.code : "-",
+		 (long long)(r->finished_mono_ms - r->created_mono_ms),
+		 (long long)r->use.cpu_ms, (long long)r->use.max_rss_bytes,
+		 r->trace[0] != '\0' ? r->trace : "-");
 	audit_end(r, s->ctx->isolation);
 	if (r->task.form != STORE_TASK_NONE)
 		audit_task("task_ended", r->requestor, r->id,
@@ -257,25 +251,18 @@ static void on_corrected(void *arg, const struct store_result *res)
 		tell_recorded(s, r);
 }
 
-/*
- * Correct R's row, which has the worker's own figures of use, by the kernel's
- * figures. No client is told of the end before that.
- */
-static void correct(struct runs *s, struct run *r, const struct run_use *used)
-{
-	if (memcmp(&r->use, used, sizeof(*used)) == 0)
-		return;
-	r->use = *used;
-	free(r->view);
-	r->view = run_json_text(r, s->ctx->isolation);
-	if (!run_record_end(r, END_CORRECT)) /* the end is lost */
-		return;
-	run_row_correct(s->ctx->store, r, on_corrected, runs_refer(s, r));
-}
-
 void runs_finish_gone(struct runs *s, struct run *r, const struct run_use *used)
 {
-	correct(s, r, used);
+	/* the row has the worker's own figures of use, and no client is told of
+	   the end before the kernel's figures are there */
+	if (memcmp(&r->use, used, sizeof(*used)) != 0) {
+		r->use = *used;
+		free(r->view);
+		r->view = run_json_text(r, s->ctx->isolation);
+		if (run_record_end(r, END_CORRECT)) /* else the end is lost */
+			run_row_correct(s->ctx->store, r, on_corrected,
+					runs_refer(s, r));
+	}
 	log_and_audit(s, r);
 	if (run_end_is_known(r))
 		tell_recorded(s, r);

@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/run/worker/programs.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/run/threads/output_parse.h"
 #include "supervisor/run/threads/rpc_async.h"
@@ -29,13 +28,6 @@ struct reading {
 static struct memory_account *output_account(const struct reading *rd)
 {
 	return &rd->run->requestor->memory;
-}
-
-static void leave_line(struct reading *rd)
-{
-	TAILQ_REMOVE(&rd->runs->trees.waiting, rd, link);
-	memory_give(output_account(rd), rd->end.output_len);
-	free(rd->end.output);
 }
 
 /* ---- room for results, as trees ---- */
@@ -72,15 +64,6 @@ static size_t tree_most(const struct runs *s, size_t len)
 	return (values < most ? values : most) * VALUE_MOST + TEXTS * len;
 }
 
-static bool has_tree_room(const struct runs *s, size_t bytes)
-{
-	size_t all = trees_most(s);
-
-	/* a reload may have left less than a waiting result needs */
-	return s->trees.held == 0 ||
-	       (bytes <= all && s->trees.held <= all - bytes);
-}
-
 /* R's output takes BYTES of memory from now on. */
 static void count_tree(struct runs *s, struct run *r, size_t bytes)
 {
@@ -111,13 +94,6 @@ static void on_checked(void *arg, const struct validation *c,
 	sched_over(&s->sched, &r->requestor->lane);
 	runs_finish(s, r, outcome_validated(r, c));
 	runs_resume(s);
-}
-
-/* R has no output any more. */
-static void forget_output(struct run *r)
-{
-	free(r->output.text);
-	r->output.text = NULL;
 }
 
 static void refuse_more(struct run *r)
@@ -159,7 +135,8 @@ static void check_later(struct runs *s, struct run *r,
 		return;
 	r->output.value = tree;
 	runs_output_put(s, r);
-	forget_output(r);
+	free(r->output.text);
+	r->output.text = NULL;
 	sched_over(&s->sched, &r->requestor->lane);
 	refuse_more(r);
 	runs_finish(s, r, EV_FAIL);
@@ -180,11 +157,17 @@ void runs_output_drop(struct runs *s, struct run *r)
 		    output_account(r->job.reading_arg),
 		    ((struct reading *)r->job.reading_arg)->end.output_len);
 	} else if (r->job.reading_arg != NULL) {
-		leave_line(r->job.reading_arg);
+		/* the output waits for room */
+		struct reading *rd = r->job.reading_arg;
+
+		TAILQ_REMOVE(&s->trees.waiting, rd, link);
+		memory_give(output_account(rd), rd->end.output_len);
+		free(rd->end.output);
 	}
 	free(r->job.reading_arg);
 	count_tree(s, r, 0);
-	forget_output(r);
+	free(r->output.text);
+	r->output.text = NULL;
 	r->job.checked = NULL;
 	r->job.reading = NULL;
 	r->job.reading_arg = NULL;
@@ -270,18 +253,6 @@ static void read_now(struct reading *rd)
 	free(rd);
 }
 
-static void read_later(struct runs *s, struct run *r,
-		       const struct exit_facts *e)
-{
-	struct reading *rd = xcalloc(1, sizeof(*rd));
-
-	*rd = (struct reading){.runs = s, .run = r, .end = *e};
-	r->job.reading_arg = rd;
-	memory_add(output_account(rd), e->output_len);
-	TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
-	event_active(s->trees.on_room, 0, 0);
-}
-
 /* Read the next outputs, as far as there is room. */
 static void on_room(evutil_socket_t fd, short what, void *arg)
 {
@@ -289,8 +260,14 @@ static void on_room(evutil_socket_t fd, short what, void *arg)
 	struct reading *rd;
 
 	(void)fd, (void)what;
-	while ((rd = TAILQ_FIRST(&s->trees.waiting)) != NULL &&
-	       has_tree_room(s, tree_most(s, rd->end.output_len))) {
+	while ((rd = TAILQ_FIRST(&s->trees.waiting)) != NULL) {
+		size_t all = trees_most(s);
+		size_t bytes = tree_most(s, rd->end.output_len);
+
+		/* a reload may have left less than a waiting result needs */
+		if (s->trees.held > 0 &&
+		    (bytes > all || s->trees.held > all - bytes))
+			return;
 		TAILQ_REMOVE(&s->trees.waiting, rd, link);
 		read_now(rd);
 	}
@@ -340,17 +317,25 @@ void runs_worker_gone(void *arg, struct run *r, const struct exit_facts *e)
 
 void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
 {
-	runs_unpark(arg, r);
-	outcome_usage(r, e);
+	struct runs *s = arg;
+	struct reading *rd;
+
+	runs_unpark(s, r);
+	r->use = outcome_used(r, e);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&
 	    r->state != RUN_CANCELLING) {
-		if (values_most(arg, e->output_len) > 0) {
-			read_later(arg, r, e);
+		if (values_most(s, e->output_len) > 0) {
+			rd = xcalloc(1, sizeof(*rd));
+			*rd = (struct reading){.runs = s, .run = r, .end = *e};
+			r->job.reading_arg = rd;
+			memory_add(output_account(rd), e->output_len);
+			TAILQ_INSERT_TAIL(&s->trees.waiting, rd, link);
+			event_active(s->trees.on_room, 0, 0);
 			return;
 		}
-		refuse_large(arg, r);
+		refuse_large(s, r);
 	}
 	free(e->output);
-	settle_output(arg, r, e);
+	settle_output(s, r, e);
 }

@@ -42,24 +42,16 @@ static void refuse_park(const struct requestor *q, int64_t own, int64_t all,
 	free(who);
 }
 
-/*
- * Return the bound on parked runs: a parked run keeps a worker, and enough
- * workers are left for running runs.
- */
-static int64_t most_parked(const struct config *c)
-{
-	int64_t left = ZYGOTE_PROTO_SLOTS - c->max_concurrent_runs;
-	int64_t most = left > WORKERS_LEFT ? left : WORKERS_LEFT;
-
-	return c->max_parked_runs < most ? c->max_parked_runs : most;
-}
-
 bool runs_may_park(const struct runs *s, const struct run *r,
 		   struct tool_error *e)
 {
 	const struct requestor *q = r->requestor;
+	const struct config *c = s->ctx->config;
 	int64_t own = q->section->max_parked_runs;
-	int64_t all = most_parked(s->ctx->config);
+	/* a parked run keeps a worker, and enough are left for running runs */
+	int64_t spare = ZYGOTE_PROTO_SLOTS - c->max_concurrent_runs;
+	int64_t most = spare > WORKERS_LEFT ? spare : WORKERS_LEFT;
+	int64_t all = c->max_parked_runs < most ? c->max_parked_runs : most;
 	int64_t used = (int64_t)q->parked;
 	int64_t theirs = (int64_t)s->parked - used;
 	int64_t left = s->ctx->others ? admission_share(all, theirs) : all;
@@ -71,15 +63,6 @@ bool runs_may_park(const struct runs *s, const struct run *r,
 	return e->code == NULL;
 }
 
-static void stopped(struct runs *s, struct run *r)
-{
-	r->job.parked.stopped = true;
-	r->job.parked.since_ms = clock_mono_ms();
-	s->stopped++;
-	sched_over(&s->sched, &r->requestor->lane);
-	runs_pump(s);
-}
-
 void runs_park(struct runs *s, struct run *r)
 {
 	assert(!r->job.parked.is && r->job.worker != NULL);
@@ -88,8 +71,13 @@ void runs_park(struct runs *s, struct run *r)
 	s->parked++;
 	if (r->job.queued.lane != NULL) /* still parked since the last time */
 		sched_remove(&s->sched, &r->job.queued);
-	else if (!r->job.parked.stopped && worker_stop(r))
-		stopped(s, r);
+	else if (!r->job.parked.stopped && worker_stop(r)) {
+		r->job.parked.stopped = true;
+		r->job.parked.since_ms = clock_mono_ms();
+		s->stopped++;
+		sched_over(&s->sched, &r->requestor->lane);
+		runs_pump(s);
+	}
 	if (s->ctx->draining)
 		runs_drain_parked(s);
 }
@@ -104,14 +92,6 @@ void runs_go_on(struct runs *s, struct run *r)
 	worker_continue(r, rested_ms);
 }
 
-/* Has R to wait for a place? A run that is to end has not. */
-static bool has_to_wait(struct runs *s, const struct run *r)
-{
-	return worker_is_alive(r) &&
-	       (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT) &&
-	       !s->ctx->draining && !runs_has_place(s, r);
-}
-
 void runs_unpark(struct runs *s, struct run *r)
 {
 	if (r->job.parked.is) {
@@ -121,7 +101,10 @@ void runs_unpark(struct runs *s, struct run *r)
 	}
 	if (!r->job.parked.stopped)
 		return;
-	if (has_to_wait(s, r)) {
+	/* R waits for a place, unless R is to end */
+	if (worker_is_alive(r) &&
+	    (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT) &&
+	    !s->ctx->draining && !runs_has_place(s, r)) {
 		runs_await_place(s, r);
 		return;
 	}

@@ -5,9 +5,7 @@
  *
  *   runs.c         the table of all open runs: look-up, cancelling
  *   runs_create.c  makes a run
- *   runs_queue.c   starts queued runs
- *   runs_files.c   runs that wait for artifacts
- *   runs_look.c    checks a program's package before the start
+ *   runs_queue.c   starts queued runs, which have their files and packages
  *   runs_park.c    runs that wait for an answer without a client
  *   runs_output.c  the output of a worker that has ended
  *   runs_finish.c  the end of a run: view, row, news
@@ -27,6 +25,15 @@
 static inline bool runs_has_lease(const struct runs *s)
 {
 	return s->ctx->cluster == NULL || s->ctx->cluster->has_lease(s);
+}
+
+/*
+ * May a new run with the idempotency KEY (NULL: no key) start at once, where other
+ * servers start runs, too?
+ */
+static inline bool runs_may_try_start(const struct runs *s, const char *key)
+{
+	return s->ctx->cluster == NULL || s->ctx->cluster->may_start(s, key);
 }
 
 /* ---- runs_create.c ---- */
@@ -62,8 +69,6 @@ void runs_await_place(struct runs *s, struct run *r);
 void runs_start(struct runs *s, struct run *r);
 /* R got no worker: queue R first, or fail R by ERR. */
 void runs_not_started(struct runs *s, struct run *r, int err);
-/* Give R, which has a place, a worker; FIRST: R had no worker before. */
-void runs_launch(struct runs *s, struct run *r, bool first);
 /* R ended, or went to another server, before R had begun. */
 void runs_begin_drop(struct runs *s, struct run *r);
 /*
@@ -74,14 +79,10 @@ void runs_begin_undo(struct runs *s, struct run *r);
 /* Start runs again after a worker has gone. */
 void runs_resume(struct runs *s);
 
-/* ---- runs_files.c ---- */
-
-void runs_files_init(struct runs *s);
-void runs_files_fini(struct runs *s);
 /* Are the files of the next run R here? False: R waits for the files aside. */
 bool runs_files_here(struct runs *s, struct run *r);
-/* Keep the files of R, and their account, until R ends, even when deleted. */
-void runs_files_hold(struct runs *s, struct run *r);
+/* Stop waiting for a look at R's package; R has no place then. */
+void runs_look_drop(struct runs *s, struct run *r);
 
 /* ---- runs_output.c ---- */
 
@@ -93,13 +94,6 @@ void runs_worker_gone(void *runs, struct run *r, const struct exit_facts *e);
 void runs_output_put(struct runs *s, struct run *r);
 void runs_output_init(struct runs *s);
 void runs_output_fini(struct runs *s);
-
-/* ---- runs_look.c ---- */
-
-/* Launch R, a run of a program with a place, if the package is as it was loaded. */
-void runs_look(struct runs *s, struct run *r, bool first);
-/* Stop waiting for a look at R's package; R has no place then. */
-void runs_look_drop(struct runs *s, struct run *r);
 
 /* ---- runs_finish.c ---- */
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs_queue.c - decides which queued run starts next and when: by places, by
- * fair shares of requestors, and by whether a worker can be had. Called when a
- * run is queued or ends, and when a zygote reports. A failed start is repeated
- * after pauses; then the run fails, and the error names the missing part.
+ * fair shares of requestors, and by whether files and a worker can be had and a
+ * program's package is as it was loaded. Called when a run is queued or ends, and
+ * when a zygote reports. A failed start is repeated after pauses; then the run
+ * fails, and the error names the missing part.
  */
 #include "supervisor/run/exec/runs_private.h"
 
@@ -15,9 +16,12 @@
 #include "base/errno_passes.h"
 #include "base/os/log.h"
 #include "base/mem.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/packages/grants/grants.h"
-#include "supervisor/run/worker/programs.h"
+#include "supervisor/run/artifacts/artifact_copies.h"
+#include "supervisor/run/exec/artifact_save.h"
+#include "supervisor/run/threads/package_look.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/runtime/runtime.h"
 
@@ -46,21 +50,6 @@ void runs_enqueue_aside(struct runs *s, struct run *r)
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 
-/* Return a bit for each kind without an available worker now. */
-static uint32_t missing_workers(const struct runs *s)
-{
-	uint32_t kinds = 0;
-
-	/* a zygote of programs may never start; a try finds that out */
-	for (size_t i = 0; i < RUNTIMES; i++)
-		if (evtimer_pending(s->pause[i], NULL) ||
-		    (runtimes[i]->always &&
-		     spawner_zygote_pid(s->ctx->spawner,
-					(enum runtime_kind)i) == 0))
-			kinds |= UINT32_C(1) << i;
-	return kinds;
-}
-
 /*
  * Give each requestor a fair part of the places, if there may be several
  * requestors.
@@ -82,7 +71,15 @@ bool runs_can_start(struct runs *s)
 {
 	if (s->ctx->quiet || !runs_has_lease(s))
 		return false;
-	s->sched.waits = missing_workers(s);
+	/* kinds without an available worker now; of programs a zygote may never
+	   start, which a try finds out */
+	s->sched.waits = 0;
+	for (size_t i = 0; i < RUNTIMES; i++)
+		if (evtimer_pending(s->pause[i], NULL) ||
+		    (runtimes[i]->always &&
+		     spawner_zygote_pid(s->ctx->spawner,
+					(enum runtime_kind)i) == 0))
+			s->sched.waits |= UINT32_C(1) << i;
 	share_places(s);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
@@ -115,13 +112,6 @@ struct run *runs_next(struct runs *s)
 	return item == NULL ? NULL : CONTAINER(item, struct run, job.queued);
 }
 
-/* Will the error pass without action? */
-static bool is_passing(int err)
-{
-	return err == -EINPROGRESS || err == -EAGAIN || err == -ETOOMANYREFS ||
-	       errno_passes(-err);
-}
-
 /*
  * Return why no worker can be had. Runs cannot send descriptors, so another
  * program of the user has caused ETOOMANYREFS.
@@ -138,11 +128,13 @@ static const char *why_none(int err)
 
 void runs_not_started(struct runs *s, struct run *r, int err)
 {
+	bool passes = err == -EINPROGRESS || err == -EAGAIN ||
+		      err == -ETOOMANYREFS || errno_passes(-err);
+
 	if (err != -EINPROGRESS)
 		log_warn("runs", "run=%s requestor=%s worker=none err=\"%s\"",
 			 r->id, r->requestor->name, why_none(err));
-	if (r->state == RUN_RUNNING && r->error.code == NULL &&
-	    is_passing(err) &&
+	if (r->state == RUN_RUNNING && r->error.code == NULL && passes &&
 	    ++r->job.starts <
 		(err == -EINPROGRESS ? RENEWING_MAX : STARTS_MAX)) {
 		sched_put_back(&s->sched, &r->requestor->lane, &r->job.queued);
@@ -156,45 +148,174 @@ void runs_not_started(struct runs *s, struct run *r, int err)
 	runs_finish(s, r, EV_FAIL);
 }
 
-/*
- * Has R's template still its grants? The grants were there when R was made; a
- * reload may have taken grants away.
- */
-static bool is_granted(const struct runs *s, struct run *r)
-{
-	struct tool_error no = {0};
+/* ---- the files of a run ---- */
 
-	if (grants_allow(r->template, s->ctx->config, &no))
+static void on_here(void *arg, const char *run_id)
+{
+	struct runs *s = arg;
+	struct run *r = runs_by_id(s, run_id);
+
+	if (r == NULL || r->state != RUN_QUEUED || !run_is_here(r) ||
+	    !r->job.queued.aside)
+		return;
+	artifact_copies_name(s->copies, r->id, r->files);
+	sched_remove(&s->sched, &r->job.queued);
+	sched_put_first(&s->sched, &r->requestor->lane, &r->job.queued);
+	runs_pump(s);
+}
+
+bool runs_files_here(struct runs *s, struct run *r)
+{
+	if (r->state != RUN_QUEUED || r->files == NULL ||
+	    run_files_artifacts(r->files) == 0 ||
+	    !config_has_rows(s->ctx->config))
 		return true;
-	run_set_error(r, no.code, json_object_get(no.details), "%s",
-		      no.message);
-	tool_error_fini(&no);
+	if (artifact_copies_take(s->copies, r->id, r->requestor->name,
+				 r->files)) {
+		artifact_copies_name(s->copies, r->id, r->files);
+		return true;
+	}
+	sched_remove(&s->sched, &r->job.queued);
+	runs_enqueue_aside(s, r);
 	return false;
 }
 
-void runs_launch(struct runs *s, struct run *r, bool first)
+void runs_files_over(struct runs *s, struct run *r)
 {
+	bool wanted = false;
+
+	for (size_t i = 0; i < r->job.n_held; i++)
+		wanted |= store_release(s->ctx->store, r->job.held[i]);
+	free(r->job.held);
+	r->job.held = NULL;
+	r->job.n_held = 0;
+	if (wanted) {
+		/* artifacts that were deleted meanwhile go now, and count no more */
+		store_sweep(s->ctx->store, clock_wall_ms());
+		artifact_save_count(s->ctx->store, r->requestor);
+	}
+	artifact_copies_release(s->copies, r->id);
+}
+
+/* ---- a start ---- */
+
+/* Give R, which has a place, a worker; FIRST: R had no worker before. */
+static void give_worker(struct runs *s, struct run *r, bool first)
+{
+	size_t n = r->files == NULL ? 0 : run_files_artifacts(r->files);
 	int rc;
 
-	runs_files_hold(s, r); /* until the run's end */
-	rc = worker_start(&s->workers, r);
-	if (rc < 0) {
-		runs_not_started(s, r, rc);
-		return;
+	/* keep the files, and their account, until R ends, even when deleted */
+	if (r->job.held == NULL && n > 0 && !config_has_rows(s->ctx->config)) {
+		r->job.held = xcalloc(n, sizeof(*r->job.held));
+		for (size_t i = 0; i < r->files->n; i++) {
+			const struct run_file *f = &r->files->v[i];
+
+			if (f->bytes != NULL)
+				continue;
+			memcpy(r->job.held[r->job.n_held++], f->artifact,
+			       ID_SIZE);
+			store_hold(s->ctx->store, f->artifact);
+		}
 	}
-	if (first)
+	rc = worker_start(&s->workers, r, false);
+	if (rc < 0)
+		runs_not_started(s, r, rc);
+	else if (first)
 		run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
 }
 
-/* Start R, which has a place. */
+/* A look at a program's package, before the worker. */
+struct run_look {
+	struct runs *runs;
+	struct run *run;
+	struct package_look *package;
+	int64_t since_ms; /* mono */
+	bool first;	  /* the run has not been started before */
+};
+
+static void tell_changed(struct run *r, const char *errmsg)
+{
+	/* only the operator learns the package's path */
+	log_warn("runs", "run=%s requestor=%s template=%s stale=\"%s\"", r->id,
+		 r->requestor->name, r->template->id, errmsg);
+	if (r->template->broken != NULL)
+		run_set_error(
+		    r, "EXECUTION_ERROR",
+		    json_pack("cure:s",
+			      "the operator mends the package, and has "
+			      "templates reloaded (paddock reload, or SIGHUP)"),
+		    "the package of %s %s is broken since it was loaded, and "
+		    "what is there now is not run before it is mended and "
+		    "templates are reloaded (paddock reload, or SIGHUP)",
+		    r->template->id, r->template->version_text);
+	else
+		run_set_error(
+		    r, "EXECUTION_ERROR",
+		    json_pack("cure:s",
+			      "the operator has templates reloaded (paddock "
+			      "reload, or SIGHUP)"),
+		    "%s %s was changed after it was loaded, and what is "
+		    "there now is not run before templates are reloaded "
+		    "(paddock reload, or SIGHUP)",
+		    r->template->id, r->template->version_text);
+}
+
+static void on_seen(void *arg, int rc, const char *errmsg)
+{
+	struct run_look *l = arg;
+	struct runs *s = l->runs;
+	struct run *r = l->run;
+	bool first = l->first;
+
+	r->job.look = NULL;
+	/* the time of the look does not count */
+	r->started_mono_ms += clock_mono_ms() - l->since_ms;
+	free(l);
+	if (rc == -ESTALE)
+		tell_changed(r, errmsg);
+	if (rc < 0)
+		runs_not_started(s, r, rc);
+	else if (!runs_has_lease(s)) /* R may belong to another server */
+		runs_not_started(s, r, -EINPROGRESS);
+	else
+		give_worker(s, r, first);
+	runs_pump(s); /* the run may have left its place */
+}
+
+void runs_look_drop(struct runs *s, struct run *r)
+{
+	if (r->job.look == NULL)
+		return;
+	package_look_forget(r->job.look->package);
+	free(r->job.look);
+	r->job.look = NULL;
+	sched_over(&s->sched, &r->requestor->lane);
+}
+
+/* Start R, which has a place: the run of a program once its package is looked at. */
 static void launch_run(struct runs *s, struct run *r, bool first)
 {
-	if (!is_granted(s, r))
+	struct tool_error no = {0};
+	struct run_look *l;
+
+	/* the grants were there when R was made, and a reload may have taken some */
+	if (!grants_allow(r->template, s->ctx->config, &no)) {
+		run_set_error(r, no.code, json_object_get(no.details), "%s",
+			      no.message);
+		tool_error_fini(&no);
 		runs_not_started(s, r, -EPERM);
-	else if (runtimes[r->template->runtime]->sees_host)
-		runs_look(s, r, first);
-	else
-		runs_launch(s, r, first);
+		return;
+	}
+	if (!runtimes[r->template->runtime]->sees_host) {
+		give_worker(s, r, first);
+		return;
+	}
+	l = r->job.look = xcalloc(1, sizeof(*l));
+	*l = (struct run_look){
+	    .runs = s, .run = r, .since_ms = clock_mono_ms(), .first = first};
+	l->package = package_look_ask(s->ctx->base, s->ctx->thread_pool,
+				      r->requestor, r->template, on_seen, l);
 }
 
 void runs_start(struct runs *s, struct run *r)
@@ -233,14 +354,6 @@ static void not_begun(struct runs *s, struct run *r)
 		r->started_ms = 0;
 }
 
-/* Let R wait at least a moment longer: another server may own R, or will. */
-static void wait_on(struct runs *s, struct run *r)
-{
-	not_begun(s, r);
-	runs_enqueue(s, r);
-	evtimer_add(s->pause[r->job.queued.kind], CLOCK_TIMEVAL(PAUSE_MS));
-}
-
 void runs_begin_undo(struct runs *s, struct run *r)
 {
 	not_begun(s, r);
@@ -264,7 +377,11 @@ static void on_begun(void *arg, const struct store_result *res)
 	if (r == NULL || !r->job.beginning)
 		return;
 	if ((res->rc != 0 && s->ctx->cluster != NULL) || !runs_has_lease(s)) {
-		wait_on(s, r);
+		/* R waits a moment longer: another server may own R, or will */
+		not_begun(s, r);
+		runs_enqueue(s, r);
+		evtimer_add(s->pause[r->job.queued.kind],
+			    CLOCK_TIMEVAL(PAUSE_MS));
 		return;
 	}
 	if (s->ctx->draining && s->ctx->cluster != NULL) {
@@ -328,12 +445,14 @@ size_t runs_queued(const struct runs *s)
 void runs_queue_init(struct runs *s)
 {
 	sched_init(&s->sched);
+	s->copies = artifact_copies_new(s->ctx, on_here, s);
 	for (size_t i = 0; i < RUNTIMES; i++)
 		s->pause[i] = evtimer_new(s->ctx->base, on_pause_over, s);
 }
 
 void runs_queue_fini(struct runs *s)
 {
+	artifact_copies_free(s->copies);
 	for (size_t i = 0; i < RUNTIMES; i++)
 		event_free(s->pause[i]);
 }

@@ -15,7 +15,6 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/run/requestor/requestor.h"
-#include "supervisor/run/kept_inputs.h"
 #include "supervisor/run/run_row.h"
 
 #define AGAIN_S 5
@@ -58,41 +57,29 @@ void runs_revived(struct runs *s, struct run *r)
 		runs_finish(s, r, EV_FAIL);
 }
 
-/* Would R, which another server admitted, be admitted here? Never with more trust. */
-static bool is_admitted(struct run *r)
-{
-	if (requestor_trust(r->requestor, r->trust) == TRUST_REMOTE)
-		r->trust = TRUST_REMOTE;
-	return requestor_sees(r->requestor, r->template->id) &&
-	       (r->template->trust & (unsigned)r->trust) != 0;
-}
-
-static struct run *revive(struct runs *s, const struct store_run *row,
-			  struct requestor *q, struct template *t)
-{
-	struct run *r = run_row_revive(row, q, t);
-
-	if (!is_admitted(r)) {
-		run_free(r);
-		return NULL;
-	}
-	kept_inputs_settle(r, NULL, s->ctx->config);
-	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
-	HASH_ADD_STR(s->by_id, id, r);
-	runs_revived(s, r);
-	return r;
-}
-
 struct run *runs_revive(struct runs *s, const struct store_run *row)
 {
 	struct template *t =
 	    catalogue_find(s->ctx->catalogue, row->template_id, row->version);
 	struct requestor *q = served(s->ctx, row->requestor);
+	struct run *r;
 
-	return t == NULL || strcmp(t->digest, row->digest) != 0 ||
-		       !store_has_inputs(row) || q == NULL
-		   ? NULL
-		   : revive(s, row, q, t);
+	if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
+	    !store_has_inputs(row) || q == NULL)
+		return NULL;
+	r = run_row_revive(row, q, t);
+	/* R, which another server admitted, gets no more trust here */
+	if (requestor_trust(q, r->trust) == TRUST_REMOTE)
+		r->trust = TRUST_REMOTE;
+	if (!requestor_sees(q, t->id) || (t->trust & (unsigned)r->trust) == 0) {
+		run_free(r);
+		return NULL;
+	}
+	run_row_keep_inputs(r, NULL, s->ctx->config);
+	runs_set_limits(s, r, r->limits.timeout_ms, r->limits.ttl_ms);
+	HASH_ADD_STR(s->by_id, id, r);
+	runs_revived(s, r);
+	return r;
 }
 
 /* Take over the queued runs of dead servers, which RES brings. */

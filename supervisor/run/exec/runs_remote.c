@@ -8,7 +8,6 @@
 #include "supervisor/run/exec/runs_private.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"

@@ -77,46 +77,29 @@ bool runs_retry_rests(const struct run *r)
 	return r->attempts.due != NULL;
 }
 
-/* Fail R, which rests, with the error of the last attempt. */
-static void fail_as_before(struct runs *s, struct run *r)
-{
-	struct json_object *last =
-	    json_object_array_get_idx(r->attempts.ended, run_attempts(r) - 1);
-
-	runs_retry_forget(s, r);
-	run_set_error(r, json_member_str(last, "errorCode"),
-		      json_object_get(json_member(last, "details")),
-		      "%s; it is not tried again, since its requestor is not "
-		      "served any more",
-		      json_member_str(last, "message"));
-	runs_finish(s, r, EV_FAIL);
-}
-
 /* The runs of a removed requestor go on, and are not tried again. */
 void runs_reloaded(struct runs *s)
 {
 	struct run *r, *after;
 
-	HASH_ITER(hh, s->by_id, r, after)
-		if (runs_retry_rests(r) && requestor_gone(r->requestor))
-			fail_as_before(s, r);
+	HASH_ITER(hh, s->by_id, r, after) {
+		struct json_object *last;
+
+		if (!runs_retry_rests(r) || !requestor_gone(r->requestor))
+			continue;
+		last = json_object_array_get_idx(r->attempts.ended,
+						 run_attempts(r) - 1);
+		runs_retry_forget(s, r);
+		run_set_error(r, json_member_str(last, "errorCode"),
+			      json_object_get(json_member(last, "details")),
+			      "%s; it is not tried again, since its requestor "
+			      "is not served any more",
+			      json_member_str(last, "message"));
+		runs_finish(s, r, EV_FAIL);
+	}
 	if (s->ctx->cluster != NULL)
 		s->ctx->cluster->serve(s);
 	runs_pump(s); /* limits may be wider */
-}
-
-/*
- * Keep R out of the queue until the next attempt is due, or for the next server. R
- * counts as a waiting run: otherwise the number of such runs would have no bound.
- */
-static void rest_backoff(struct runs *s, struct run *r, bool here)
-{
-	r->attempts.runs = s;
-	runs_enqueue_aside(s, r);
-	if (!here)
-		return;
-	r->attempts.due = evtimer_new(s->ctx->base, on_due, r);
-	evtimer_add(r->attempts.due, CLOCK_TIMEVAL(pause_ms(r)));
 }
 
 /* ---- the ended attempt ---- */
@@ -137,19 +120,6 @@ static void keep_attempt(struct run *r)
 		      r->use.max_rss_bytes));
 	r->attempts.cpu_ms += r->use.cpu_ms;
 	r->attempts.started_ms = 0;
-}
-
-/* Write into the log of R that the attempt has ended. */
-static void note_attempt(struct run *r)
-{
-	char ts[CLOCK_ISO_SIZE];
-
-	if (r->log.text == NULL)
-		return;
-	clock_iso(ts, clock_wall_ms());
-	buf_printf(r->log.text, "%s notice attempt %zu of %u ended: %s\n", ts,
-		   run_attempts(r), r->template->retry.attempts,
-		   r->error.message);
 }
 
 /* Drop everything of the ended attempt before the next attempt. */
@@ -194,6 +164,7 @@ static bool is_retry_wanted(const struct runs *s, const struct run *r)
 void runs_try_again(struct runs *s, struct run *r)
 {
 	bool here = !s->ctx->draining && !s->ctx->quiet;
+	char ts[CLOCK_ISO_SIZE];
 
 	keep_attempt(r);
 	log_info("run",
@@ -202,13 +173,26 @@ void runs_try_again(struct runs *s, struct run *r)
 		 r->id, r->template->id, r->requestor->name, run_attempts(r),
 		 r->template->retry.attempts, r->error.code);
 	audit_attempt(r);
-	note_attempt(r);
+	if (r->log.text != NULL) {
+		clock_iso(ts, clock_wall_ms());
+		buf_printf(r->log.text,
+			   "%s notice attempt %zu of %u ended: %s\n", ts,
+			   run_attempts(r), r->template->retry.attempts,
+			   r->error.message);
+	}
 	start_over(s, r);
 	if (!here && s->ctx->cluster != NULL)
 		s->ctx->cluster->leave(s, r);
 	run_row_put(s->ctx->store, r,
 		    run_is_durable(r) ? STORE_RETRY : STORE_SYNC, NULL, NULL);
-	rest_backoff(s, r, here);
+	/* out of the queue until the next attempt is due, or for the next server;
+	   R counts as waiting: else the number of such runs had no bound */
+	r->attempts.runs = s;
+	runs_enqueue_aside(s, r);
+	if (!here)
+		return;
+	r->attempts.due = evtimer_new(s->ctx->base, on_due, r);
+	evtimer_add(r->attempts.due, CLOCK_TIMEVAL(pause_ms(r)));
 }
 
 bool runs_retry(struct runs *s, struct run *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * package_look.c - has a program's package checked for changes on a thread, for
- * runs_look.c and warm.c. A requestor with too many jobs in the threads waits
+ * runs_queue.c and warm.c. A requestor with too many jobs in the threads waits
  * for a moment; errors are those of template_look().
  */
 #include "supervisor/run/threads/package_look.h"

@@ -104,11 +104,6 @@ struct interpreters {
 
 /* ---- results ---- */
 
-static struct json_object *none(void)
-{
-	return json_pack("lua:o", json_pack("version:s", LUA));
-}
-
 static bool is_version_word(const char *word, const char *more)
 {
 	size_t n = strlen(word);
@@ -236,7 +231,8 @@ static void note_trial(struct look *l)
 static void tell_all(struct interpreters *i)
 {
 	struct json_object *view =
-	    i->view != NULL ? json_object_get(i->view) : none();
+	    i->view != NULL ? json_object_get(i->view)
+			    : json_pack("lua:o", json_pack("version:s", LUA));
 	struct asker *a;
 
 	while ((a = TAILQ_FIRST(&i->askers)) != NULL) {

@@ -186,25 +186,16 @@ static bool may_read(const struct template *t, const char *path,
 	return false;
 }
 
-static bool may_read_all(const struct template *t, const struct config *config,
-			 struct tool_error *r)
-{
-	char *granted = grants_reads(t, config);
-	bool may = true;
-
-	for (size_t i = 0; may && i < t->n_reads; i++)
-		may = may_read(t, t->reads[i], granted, r);
-	free(granted);
-	return may;
-}
-
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct tool_error *r)
 {
-	const char *why = isolation_no_programs(iso);
+	const char *why;
+	char *granted;
+	bool may = true;
 
 	if (!runtimes[t->runtime]->sees_host)
 		return true;
+	why = isolation_no_programs(iso);
 	if (why != NULL) {
 		tool_error_set(
 		    r, "ISOLATION_TOO_WEAK", NULL,
@@ -213,7 +204,11 @@ bool programs_allow(const struct template *t, const struct config *config,
 		    t->id, why);
 		return false;
 	}
-	return t->n_reads == 0 || may_read_all(t, config, r);
+	granted = t->n_reads > 0 ? grants_reads(t, config) : NULL;
+	for (size_t i = 0; may && i < t->n_reads; i++)
+		may = may_read(t, t->reads[i], granted, r);
+	free(granted);
+	return may;
 }
 
 struct json_object *programs_view(const struct isolation *iso)
@@ -228,19 +223,22 @@ struct json_object *programs_view(const struct isolation *iso)
 struct spawner_job programs_job(const struct run *r)
 {
 	const struct template *t = r->template;
+	struct spawner_job job = {.kind = t->runtime,
+				  .cpu_ms = (uint64_t)r->limits.cpu_ms,
+				  .memory_bytes =
+				      (uint64_t)r->limits.memory_bytes};
 
-	return (struct spawner_job){
-	    .kind = t->runtime,
-	    .cpu_ms = (uint64_t)r->limits.cpu_ms,
-	    .memory_bytes = (uint64_t)r->limits.memory_bytes,
-	    .package = t->dir,
-	    .package_id = t->folder,
-	    .digest = t->digest,
-	    .reads = t->reads,
-	    .n_reads = t->n_reads,
-	    .limits = limits_of_program(r),
-	    .locks = grants_asks_locks(t),
-	    .in = t->prestart > 0 && t->file_spots != NULL};
+	if (!runtimes[t->runtime]->sees_host)
+		return job;
+	job.package = t->dir;
+	job.package_id = t->folder;
+	job.digest = t->digest;
+	job.reads = t->reads;
+	job.n_reads = t->n_reads;
+	job.limits = limits_of_program(r);
+	job.locks = grants_asks_locks(t);
+	job.in = t->prestart > 0 && t->file_spots != NULL;
+	return job;
 }
 
 int programs_hold(const struct run *r, const struct spawned *b)

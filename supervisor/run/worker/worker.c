@@ -19,7 +19,6 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "ipc/chan.h"
-#include "ipc/msg.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
@@ -43,21 +42,14 @@ static void after_ms(struct event *ev, int64_t ms)
 	event_add(ev, CLOCK_TIMEVAL(ms));
 }
 
-/*
- * Must W's shim end the program? Without a cgroup only the shim, which waits
- * for the program's processes, knows the CPU time they used.
- */
-static bool is_to_wait(const struct worker *w)
-{
-	return runtimes[w->run->template->runtime]->has_shim &&
-	       !w->spawned->held && !w->ending;
-}
-
 static void worker_kill(struct worker *w, int sig)
 {
 	if (sig == SIGKILL) {
 		w->killed = true; /* if not cloned yet, kill once cloned */
-		if (is_to_wait(w)) {
+		/* without a cgroup only the shim, which waits for the program's
+		   processes, knows their CPU time: the shim ends the program */
+		if (runtimes[w->run->template->runtime]->has_shim &&
+		    !w->spawned->held && !w->ending) {
 			w->ending = true;
 			sig = SIGQUIT;
 			after_ms(w->deadline, END_MS);
@@ -188,25 +180,18 @@ bool worker_stop(struct run *r)
 	return true;
 }
 
-/* Continue W, and tell W how long the clock rested. */
-static void resume_reading(const struct worker *w, int64_t rested_ms)
-{
-	const union sigval ms = {.sival_int = (int)rested_ms};
-
-	if (spawned_is_alive(w->spawned) &&
-	    sigqueue(w->spawned->child.pid, SIGCONT, ms) < 0)
-		spawned_signal(w->spawned,
-			       SIGCONT); /* no room to pass RESTED_MS */
-}
-
 void worker_continue(struct run *r, int64_t rested_ms)
 {
+	const union sigval ms = {.sival_int = (int)rested_ms};
 	struct worker *w = r->job.worker;
 	int64_t left = run_left_ms(r);
 
 	if (w == NULL)
 		return;
-	resume_reading(w, rested_ms);
+	/* the worker is told how long its clock rested, if the signal has room */
+	if (spawned_is_alive(w->spawned) &&
+	    sigqueue(w->spawned->child.pid, SIGCONT, ms) < 0)
+		spawned_signal(w->spawned, SIGCONT);
 	if (r->state == RUN_RUNNING || r->state == RUN_AWAITING_INPUT)
 		after_ms(w->deadline, left > 0 ? left : 0);
 }
@@ -427,9 +412,6 @@ static void on_spawned(struct spawned *spawned, int err)
 	env->on_not_started(env->arg, r, -err);
 }
 
-static int start_worker(const struct worker_env *env, struct run *r,
-			bool fresh);
-
 /*
  * Did W die while waiting, before the run began? Then the run may start anew. A
  * shim says READY when handing the run over.
@@ -452,20 +434,9 @@ static void start_another(struct worker *w, int status)
 
 	warm_was_unfit(env->ctx->warm, w->spawned, warm_why(status));
 	worker_free(w);
-	rc = start_worker(env, r, true);
+	rc = worker_start(env, r, true);
 	if (rc < 0)
 		env->on_not_started(env->arg, r, rc);
-}
-
-/*
- * Report W as living on if our SIGKILL ended W. Else W was exiting already,
- * which takes a while when much memory is freed.
- */
-static void tell_lived_on(struct worker *w, const struct exit_facts *e)
-{
-	if (w->lived_on && !w->have_result && e->group.oom_kills <= 0 &&
-	    WIFSIGNALED(e->status) && WTERMSIG(e->status) == SIGKILL)
-		worker_violation(w, "it closed its socket and lived on");
 }
 
 static void on_reaped(struct spawned *spawned, int status,
@@ -490,7 +461,11 @@ static void on_reaped(struct spawned *spawned, int status,
 	}
 	if (spawned->waited)
 		warm_began(env->ctx->warm, spawned);
-	tell_lived_on(w, &e);
+	/* did our SIGKILL end W? Else W was exiting already, which takes a while
+	   when much memory is freed */
+	if (w->lived_on && !w->have_result && e.group.oom_kills <= 0 &&
+	    WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+		worker_violation(w, "it closed its socket and lived on");
 	exclude_start(spawned, &e.use);
 	worker_cpu_add_unwaited(w, &e.use);
 	if (w->over) {
@@ -516,7 +491,10 @@ static struct spawned *get_spawned(const struct worker_env *env, struct run *r,
 	struct context *ctx = env->ctx;
 	struct spawned *b = NULL;
 
-	*rc = worker_is_stale(r, ctx->spawner, job) ? -ESTALE : 0;
+	*rc = runtimes[job->kind]->sees_host &&
+		      worker_is_stale(r, ctx->spawner, job)
+		  ? -ESTALE
+		  : 0;
 	if (*rc == 0 && r->files != NULL)
 		*rc = worker_files_open(&w->files, ctx->spawner, ctx->config, r,
 					job);
@@ -532,8 +510,7 @@ static struct spawned *get_spawned(const struct worker_env *env, struct run *r,
 	return b;
 }
 
-/* Start a worker for R; FRESH: not one that waited. */
-static int start_worker(const struct worker_env *env, struct run *r, bool fresh)
+int worker_start(const struct worker_env *env, struct run *r, bool fresh)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
 	struct spawner_job job = programs_job(r);
@@ -550,7 +527,8 @@ static int start_worker(const struct worker_env *env, struct run *r, bool fresh)
 	TAILQ_INIT(&w->asked);
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};
-	worker_recv_init(w);
+	w->tokens = worker_burst(r); /* the bucket is full */
+	w->tokens_ms = clock_mono_ms();
 	w->readable = event_new(env->ctx->base, w->spawned->fd,
 				EV_READ | EV_PERSIST, on_readable, w);
 	w->writable =
@@ -567,9 +545,4 @@ static int start_worker(const struct worker_env *env, struct run *r, bool fresh)
 	else if (!w->waits)
 		worker_send_body(w);
 	return 0;
-}
-
-int worker_start(const struct worker_env *env, struct run *r)
-{
-	return start_worker(env, r, false);
 }

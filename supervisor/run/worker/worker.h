@@ -77,10 +77,10 @@ struct worker_env {
 };
 
 /*
- * Start a worker for R, which is RUNNING, and send limits, code and inputs. 0,
- * or -EAGAIN: no zygote or slot now; -errno.
+ * Start a worker for R, which is RUNNING, and send limits, code and inputs; FRESH:
+ * not a worker that waited. 0, or -EAGAIN: no zygote or slot now; -errno.
  */
-int worker_start(const struct worker_env *env, struct run *r);
+int worker_start(const struct worker_env *env, struct run *r, bool fresh);
 
 /*
  * Send SIGTERM to the worker of R, which is CANCELLING, and SIGKILL when the

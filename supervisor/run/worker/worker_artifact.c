@@ -47,32 +47,6 @@ static void refuse_unavailable_store(struct worker *w, const char *says)
 		       "this server could not keep the artifact: %s", says);
 }
 
-/* Has the disk room for SIZE bytes of an artifact now? */
-static bool disk_has_room(struct worker *w, int64_t size)
-{
-	const char *says =
-	    disk_space_message(disk_space(w->env->ctx->config, size));
-
-	if (says != NULL)
-		refuse_unavailable_store(w, says);
-	return says == NULL;
-}
-
-/*
- * A file could not be written, by ERR: the operator is told more than the
- * client.
- */
-static void not_written(struct worker *w, int err)
-{
-	log_error("worker",
-		  "run=%s requestor=%s artifact=refused "
-		  "err=\"%s: %s; %s\"",
-		  w->run->id, w->run->requestor->name,
-		  config_files_dir(w->env->ctx->config), strerror(err),
-		  store_remedy(-err));
-	refuse_unavailable_store(w, store_says(-err));
-}
-
 /* Tell W, all of whose bytes have come, why the artifact is not kept. */
 static void refuse_artifact_bytes(struct worker *w)
 {
@@ -97,10 +71,16 @@ static bool has_come(const struct worker *w)
  */
 static void fail_artifact(struct worker *w, int rc, const char *says)
 {
-	if (says != NULL)
-		refuse_unavailable_store(w, says);
-	else
-		not_written(w, -rc);
+	if (says == NULL) { /* the operator is told more than the client */
+		log_error("worker",
+			  "run=%s requestor=%s artifact=refused "
+			  "err=\"%s: %s; %s\"",
+			  w->run->id, w->run->requestor->name,
+			  config_files_dir(w->env->ctx->config), strerror(-rc),
+			  store_remedy(rc));
+		says = store_says(rc);
+	}
+	refuse_unavailable_store(w, says);
 	worker_artifact_drop(w);
 	if (has_come(w))
 		refuse_artifact_bytes(w);
@@ -132,23 +112,11 @@ static void on_written(void *arg, const struct file_sink_end *end)
 
 static const struct file_sink_ops sink_ops = {on_room, on_written};
 
-/*
- * Write S into the file, which has room: else W is not read. 0 or -errno: no
- * thread takes it.
- */
-static int write_bytes(struct worker *w, struct str s)
-{
-	size_t room;
-	char *to = file_sink_room(w->blob, &room);
-
-	assert(s.n <= room);
-	memcpy(to, s.p, s.n);
-	return file_sink_wrote(w->blob, s.n);
-}
-
 int worker_artifact_bytes(struct worker *w, struct str s)
 {
 	int rc = 0;
+	size_t room;
+	char *to;
 
 	if (s.n > w->body_total - w->body_got)
 		return worker_violation(w,
@@ -161,8 +129,12 @@ int worker_artifact_bytes(struct worker *w, struct str s)
 			refuse_artifact_bytes(w);
 		return 0;
 	}
-	if (s.n > 0)
-		rc = write_bytes(w, s);
+	if (s.n > 0) { /* there is room: else W is not read */
+		to = file_sink_room(w->blob, &room);
+		assert(s.n <= room);
+		memcpy(to, s.p, s.n);
+		rc = file_sink_wrote(w->blob, s.n); /* -errno: no thread */
+	}
 	if (rc == 0 && has_come(w))
 		rc = file_sink_finish(w->blob);
 	if (rc != 0)
@@ -203,6 +175,7 @@ static void over_bytes(struct worker *w, uint64_t size)
 static bool may_keep_artifact(struct worker *w, uint64_t size)
 {
 	const struct run *r = w->run;
+	const char *says;
 
 	if ((int64_t)r->n_artifacts >= r->limits.artifacts) {
 		refuse_over_limit(
@@ -215,9 +188,13 @@ static bool may_keep_artifact(struct worker *w, uint64_t size)
 		over_bytes(w, size);
 		return false;
 	}
-	return !requestor_no_room(r->requestor, (int64_t)size,
-				  &w->tool_error) &&
-	       disk_has_room(w, (int64_t)size);
+	if (requestor_no_room(r->requestor, (int64_t)size, &w->tool_error))
+		return false;
+	says =
+	    disk_space_message(disk_space(w->env->ctx->config, (int64_t)size));
+	if (says != NULL)
+		refuse_unavailable_store(w, says);
+	return says == NULL;
 }
 
 int worker_artifact(struct worker *w, const struct msg *m)

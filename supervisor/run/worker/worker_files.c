@@ -60,22 +60,19 @@ void worker_files_free(struct worker_files *f)
 
 /* ---- artifacts ---- */
 
-static int refuse_gone(struct run *r, const struct run_file *f)
+static int not_opened(struct run *r, const struct run_file *f, int err)
 {
 	bool expired = f->expires_ms > 0 && f->expires_ms <= clock_wall_ms();
 
-	run_set_error(
-	    r, expired ? "ARTIFACT_EXPIRED" : "ARTIFACT_NOT_FOUND", NULL,
-	    expired ? "the artifact %s has passed its time and is gone"
-		    : "you have no artifact \"%s\" any more",
-	    f->artifact);
-	return -ENOENT;
-}
-
-static int not_opened(struct run *r, const struct run_file *f, int err)
-{
-	if (err == ENOENT || err == ESTALE)
-		return refuse_gone(r, f);
+	if (err == ENOENT || err == ESTALE) {
+		run_set_error(
+		    r, expired ? "ARTIFACT_EXPIRED" : "ARTIFACT_NOT_FOUND",
+		    NULL,
+		    expired ? "the artifact %s has passed its time and is gone"
+			    : "you have no artifact \"%s\" any more",
+		    f->artifact);
+		return -ENOENT;
+	}
 	if (err == EMFILE || err == ENFILE)
 		return -err; /* an error that passes */
 	run_set_error(r, "STORE_UNAVAILABLE", NULL,
@@ -93,28 +90,6 @@ static const char *folder_of(const struct run_file *f)
 static const char *name_of(const struct run_file *f)
 {
 	return f->copy[0] != '\0' ? f->copy : f->artifact;
-}
-
-/*
- * Make an artifact readable for workers: an older server, or a server that had
- * no program to show it, kept the file private.
- */
-static void let_others_read(const char *state, const struct run_file *f, int fd,
-			    mode_t mode)
-{
-	char *all, *folder;
-
-	if ((mode & 07777) == SHOWN_MODE)
-		return;
-	all = xasprintf("%s/" STORE_ARTIFACTS_DIR, state);
-	folder = xasprintf("%s/%s", all, folder_of(f));
-	loop_guard_allow("two folders and a file of ours, once each");
-	(void)chmod(all, FOLDER_MODE);
-	(void)chmod(folder, FOLDER_MODE);
-	(void)fchmod(fd, SHOWN_MODE);
-	loop_guard_forbid();
-	free(folder);
-	free(all);
 }
 
 /*
@@ -147,11 +122,24 @@ static int show_one(struct run *r, const char *state, const struct run_file *f,
 {
 	struct stat st = {0};
 	int fd = open_one(r, state, f, &st);
+	char *all, *folder;
 	int rc;
 
 	if (fd < 0)
 		return fd;
-	let_others_read(state, f, fd, st.st_mode);
+	if ((st.st_mode & 07777) != SHOWN_MODE) {
+		/* an older server, or one without a program to show it, kept the
+		   file private */
+		all = xasprintf("%s/" STORE_ARTIFACTS_DIR, state);
+		folder = xasprintf("%s/%s", all, folder_of(f));
+		loop_guard_allow("two folders and a file of ours, once each");
+		(void)chmod(all, FOLDER_MODE);
+		(void)chmod(folder, FOLDER_MODE);
+		(void)fchmod(fd, SHOWN_MODE);
+		loop_guard_forbid();
+		free(folder);
+		free(all);
+	}
 	rc = file_id_of(fd, &to->id);
 	snprintf(to->path, sizeof(to->path), "%s/%s", folder_of(f), name_of(f));
 	snprintf(to->name, sizeof(to->name), "%s", f->name);
@@ -218,19 +206,6 @@ static void add_part(struct worker_files *w, const char *p, int fd, uint64_t n)
 	w->total += n;
 }
 
-static void add_file(struct worker_files *w, size_t i, const char *label,
-		     const struct run_file *f, int fd)
-{
-	struct file_part_head *h = &w->heads[i];
-
-	*h = (struct file_part_head){.size = (uint64_t)f->size,
-				     .label_len = (uint32_t)strlen(label)};
-	w->files += sizeof(*h) + h->label_len + h->size;
-	add_part(w, (const char *)h, -1, sizeof(*h));
-	add_part(w, label, -1, h->label_len);
-	add_part(w, f->bytes, fd, h->size);
-}
-
 /*
  * Add the files that go with RUN: all, or to a worker that sees the host the
  * inline files.
@@ -242,6 +217,8 @@ static int add_files(struct worker_files *w, struct run *r, const char *state)
 
 	for (size_t i = 0; i < r->files->n; i++) {
 		const struct run_file *f = &r->files->v[i];
+		const char *label = all ? f->pointer : f->name;
+		struct file_part_head *h = &w->heads[i];
 		int fd = -1;
 
 		if (f->bytes == NULL && !all)
@@ -250,7 +227,13 @@ static int add_files(struct worker_files *w, struct run *r, const char *state)
 			fd = open_one(r, state, f, &st);
 		if (f->bytes == NULL && fd < 0)
 			return fd;
-		add_file(w, i, all ? f->pointer : f->name, f, fd);
+		*h = (struct file_part_head){.size = (uint64_t)f->size,
+					     .label_len =
+						 (uint32_t)strlen(label)};
+		w->files += sizeof(*h) + h->label_len + h->size;
+		add_part(w, (const char *)h, -1, sizeof(*h));
+		add_part(w, label, -1, h->label_len);
+		add_part(w, f->bytes, fd, h->size);
 	}
 	return 0;
 }

@@ -91,8 +91,8 @@ struct worker {
 };
 
 /*
- * Was R's program changed since it was loaded, or can JOB not show it? R's
- * error has the reason.
+ * Was R's program, a run's that sees the host, changed since it was loaded, or can
+ * JOB not show it? R's error has the reason.
  */
 bool worker_is_stale(struct run *r, struct spawner *spawner,
 		     const struct spawner_job *job);
@@ -120,8 +120,11 @@ uint64_t worker_files_bytes(const struct worker_files *f);
 ssize_t worker_files_piece(struct worker_files *f, uint64_t at, char *to,
 			   size_t max);
 
-/* Initialise the receiving side of W, which is new. */
-void worker_recv_init(struct worker *w);
+/* The bucket of R's message rate: totals bound the bodies, the bucket all else. */
+static inline double worker_burst(const struct run *r)
+{
+	return (double)r->limits.messages_per_second * MSG_BURST_S;
+}
 
 /* Handle one frame from W. 0, or -EPROTO: an offence; W has been killed. */
 int worker_recv(struct worker *w, const void *frame, size_t len);

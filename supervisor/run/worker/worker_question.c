@@ -71,15 +71,10 @@ static const struct {
 	"been answered (who can raise that is the operator: server_memory in " \
 	"[limits])"
 
-static struct memory_account *question_account(struct worker *w)
-{
-	return &w->run->requestor->memory;
-}
-
 /* Count BYTES for A in place of what was counted before. */
 static void count_question(struct worker *w, struct question *a, size_t bytes)
 {
-	memory_change(question_account(w), a->held, bytes);
+	memory_change(&w->run->requestor->memory, a->held, bytes);
 	a->held = bytes;
 }
 
@@ -87,7 +82,7 @@ static void count_question(struct worker *w, struct question *a, size_t bytes)
 static bool hold_question(struct worker *w, struct question *a, size_t bytes)
 {
 	count_question(w, a, 0);
-	if (!memory_take(question_account(w), bytes))
+	if (!memory_take(&w->run->requestor->memory, bytes))
 		return false;
 	a->held = bytes;
 	return true;
@@ -103,22 +98,15 @@ static void ask_free(struct worker *w, struct question *a)
 
 /* ---- the run's state ---- */
 
-static bool awaits_input(const struct worker *w)
-{
-	const struct question *a;
-
-	TAILQ_FOREACH(a, &w->asked, link)
-		if (a != w->asking && a->kind != WORKER_QUESTION_CALL)
-			return true;
-	return false;
-}
-
 /* Set the run's state by the questions asked; a cancelled run's state stays. */
 static void settle_questions(struct worker *w)
 {
 	struct run *r = w->run;
-	bool awaits = awaits_input(w);
+	const struct question *a;
+	bool awaits = false;
 
+	TAILQ_FOREACH(a, &w->asked, link)
+		awaits |= a != w->asking && a->kind != WORKER_QUESTION_CALL;
 	if (r->state == RUN_RUNNING && awaits)
 		run_apply(r, EV_ASK);
 	else if (r->state == RUN_AWAITING_INPUT && !awaits)
@@ -156,29 +144,6 @@ void worker_question_fini(struct worker *w)
 
 /* ---- answers ---- */
 
-static struct str next_answer_piece(const struct question *a)
-{
-	size_t left = a->len - a->sent;
-
-	return (struct str){a->text + a->sent,
-			    left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
-}
-
-static int send_piece(struct worker *w, struct question *a)
-{
-	struct str s = next_answer_piece(a);
-	struct msg head = {.type = MSG_ANSWER,
-			   .answer = {a->seq, a->ok, a->len, s}};
-	struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
-	int rc = worker_send(w, a->begun ? &chunk : &head);
-
-	if (rc < 0)
-		return rc;
-	a->begun = true;
-	a->sent += s.n;
-	return 0;
-}
-
 /* A was sent: it no longer counts. */
 static void sent(struct worker *w, struct question *a)
 {
@@ -200,9 +165,20 @@ void worker_question_flush(struct worker *w)
 	struct question *a;
 	int rc = 0;
 
-	while (rc == 0 && (a = TAILQ_FIRST(&w->answers)) != NULL) {
-		rc = send_piece(w, a);
-		if (rc == 0 && a->sent == a->len)
+	while ((a = TAILQ_FIRST(&w->answers)) != NULL) {
+		size_t left = a->len - a->sent;
+		struct str s = {a->text + a->sent,
+				left < MSG_CHUNK_MAX ? left : MSG_CHUNK_MAX};
+		struct msg head = {.type = MSG_ANSWER,
+				   .answer = {a->seq, a->ok, a->len, s}};
+		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
+
+		rc = worker_send(w, a->begun ? &chunk : &head);
+		if (rc < 0)
+			break;
+		a->begun = true;
+		a->sent += s.n;
+		if (a->sent == a->len)
 			sent(w, a);
 	}
 	if (send_again_may(rc))
@@ -280,24 +256,19 @@ static const char too_large[] =
 static const char no_room[] =
     "{\"code\":\"QUOTA_EXCEEDED\",\"message\":\"" NO_ROOM "\"}";
 
-/* Return the error that A gets in place of an answer of LEN bytes, or NULL. */
-static const char *unfit(struct worker *w, struct question *a, size_t len)
-{
-	if (len > MSG_ANSWER_MAX || len > UNSENT_MAX - w->unsent)
-		return too_large;
-	return hold_question(w, a, len) || len <= LITTLE_MAX ? NULL : no_room;
-}
-
 int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 			   const char *json, size_t len)
 {
 	struct worker *w = r->job.worker;
 	struct question *a = w == NULL ? NULL : find_question(w, seq);
-	const char *error;
+	const char *error = NULL;
 
 	if (a == NULL)
 		return -ENOENT;
-	error = unfit(w, a, len);
+	if (len > MSG_ANSWER_MAX || len > UNSENT_MAX - w->unsent)
+		error = too_large;
+	else if (!hold_question(w, a, len) && len > LITTLE_MAX)
+		error = no_room;
 	if (error != NULL) {
 		ok = false;
 		json = error;

@@ -7,7 +7,6 @@
  */
 #include "supervisor/run/worker/worker_private.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,17 +113,9 @@ static int bad_result(struct worker *w, const char *offence, const char *errmsg)
 	return 0;
 }
 
-static int not_json(struct worker *w, struct json_error *err)
-{
-	char errmsg[OUTPUT_PARSE_WHY_SIZE];
-
-	output_parse_why_stray(errmsg, buf_data(&w->result),
-			       buf_len(&w->result), err);
-	return bad_result(w, "a result that is not JSON", errmsg);
-}
-
 static int result_done(struct worker *w)
 {
+	char errmsg[OUTPUT_PARSE_WHY_SIZE];
 	struct json_error err = {0};
 	struct run *r = w->run;
 	const char *fault;
@@ -136,8 +127,11 @@ static int result_done(struct worker *w)
 	if (w->have_result)
 		return 0; /* large: read when the worker is gone */
 	if (json_parse(&r->output.value, buf_data(&w->result),
-		       buf_len(&w->result), &err) < 0)
-		return not_json(w, &err);
+		       buf_len(&w->result), &err) < 0) {
+		output_parse_why_stray(errmsg, buf_data(&w->result),
+				       buf_len(&w->result), &err);
+		return bad_result(w, "a result that is not JSON", errmsg);
+	}
 	buf_fini(&w->result);
 	fault = w->reply ? output_parse_reply_fault(r->output.value) : NULL;
 	if (fault != NULL)
@@ -300,20 +294,6 @@ static const struct {
     [MSG_DROP] = {IN(PHASE_TALKING), worker_question_dropped},
 };
 
-static double burst(const struct worker *w)
-{
-	return (double)w->run->limits.messages_per_second * MSG_BURST_S;
-}
-
-/*
- * Fill the token bucket: totals bound the bodies, the bucket bounds all else.
- */
-void worker_recv_init(struct worker *w)
-{
-	w->tokens = burst(w);
-	w->tokens_ms = clock_mono_ms();
-}
-
 static bool too_fast(struct worker *w, const struct msg *m)
 {
 	int64_t rate = w->run->limits.messages_per_second;
@@ -321,8 +301,8 @@ static bool too_fast(struct worker *w, const struct msg *m)
 	int64_t now = clock_mono_ms();
 
 	w->tokens += (double)(now - w->tokens_ms) * (double)rate / 1000;
-	if (w->tokens > burst(w))
-		w->tokens = burst(w);
+	if (w->tokens > worker_burst(w->run))
+		w->tokens = worker_burst(w->run);
 	w->tokens_ms = now;
 	if (w->tokens < cost)
 		return true;
@@ -336,7 +316,7 @@ static int flood(struct worker *w)
 	char *offence = xasprintf(
 	    "a flood of messages: over messages_per_second, which allows %lld "
 	    "and %.0f at once; who can raise that is %s",
-	    (long long)w->run->limits.messages_per_second, burst(w),
+	    (long long)w->run->limits.messages_per_second, worker_burst(w->run),
 	    json_member_str(d, "whoCanRaise"));
 	int rc = worker_violation_of(w, offence, d);
 

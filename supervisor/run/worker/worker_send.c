@@ -6,7 +6,6 @@
  */
 #include "supervisor/run/worker/worker_private.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,15 +34,6 @@ static size_t body_len(const struct worker *w)
 				: r->template->code_len + r->inputs_len;
 }
 
-/* A file of the run cannot be read: RUN is never whole, so end the run. */
-static void files_failed(struct worker *w, int err)
-{
-	run_set_error(w->run, "STORE_UNAVAILABLE", NULL,
-		      "a file that the run is given cannot be read: %s",
-		      store_says(err));
-	worker_end(w->run);
-}
-
 /* Return the next piece of the body, which is the code and then the inputs. */
 static struct str body_piece(struct worker *w)
 {
@@ -57,11 +47,16 @@ static struct str body_piece(struct worker *w)
 		ssize_t n =
 		    worker_files_piece(w->files, w->sent, whole, sizeof(whole));
 
-		if (n < 0)
-			files_failed(w, (int)n);
+		if (n < 0) { /* RUN is never whole, so end the run */
+			run_set_error(
+			    w->run, "STORE_UNAVAILABLE", NULL,
+			    "a file that the run is given cannot be read: %s",
+			    store_says((int)n));
+			worker_end(w->run);
+		}
 		return (struct str){whole, n > 0 ? (size_t)n : 0};
 	}
-	if (total <= sizeof(whole)) { /* in one frame, as most are */
+	if (total <= sizeof(whole)) { /* in one frame: the usual case */
 		if (code_len > 0)     /* a program's code lies in its package */
 			memcpy(whole, r->template->code, code_len);
 		if (r->inputs_len > 0)
@@ -121,7 +116,7 @@ void worker_drop_inputs(struct worker *w)
 	r->files = NULL;
 }
 
-/* Send as much as the socket takes; the rest when it is writable again. */
+/* Send as much as the socket takes, the rest when the socket is writable again. */
 void worker_send_body(struct worker *w)
 {
 	int rc = 0;

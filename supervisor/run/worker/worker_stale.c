@@ -11,8 +11,6 @@
 
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/limits.h"
-#include "supervisor/runtime/runtime.h"
 
 static void tell_too_large(struct run *r, const struct spawner_lack *lack)
 {
@@ -81,8 +79,7 @@ bool worker_is_stale(struct run *r, struct spawner *spawner,
 {
 	struct spawner_lack lack;
 
-	if (!runtimes[r->template->runtime]->sees_host ||
-	    !spawner_lacks(spawner, job, &lack))
+	if (!spawner_lacks(spawner, job, &lack))
 		return false;
 	log_warn("worker", "run=%s template=%s unshown=\"%s\"", r->id,
 		 r->template->id, lack.errmsg);

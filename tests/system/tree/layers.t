@@ -159,7 +159,7 @@ my %large = (
 	'proto/schema'         => [ 35, 7700 ],
 	'proto/mcp'            => [ 30, 4200 ],
 	'supervisor/mcp/tools' => [ 25, 4600 ],
-	'supervisor/run'       => [ 26, 4350 ],
+	'supervisor/run'       => [ 25, 4200 ],
 	'supervisor/spawn'     => [ 25, 4300 ],
 	'worker/program'       => [ 20, 4600 ],
 );

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/kept_inputs.h"
+#include "supervisor/run/run_row.h"
 #include "tests/unit/tap.h"
 
 static struct json_object *tree_of(const char *text)
@@ -63,7 +63,8 @@ TEST(secrets)
 		struct json_object *tree = tree_of("{\"a\":{\"b\":1},\"c\":2}");
 		struct json_object *schema = tree_of(cases[i].schema);
 		struct json_object *lack = json_object_new_array();
-		struct json_object *open = kept_inputs_open(tree, schema, lack);
+		struct json_object *open =
+		    run_row_open_inputs(tree, schema, lack);
 
 		is_str(json_text(open, NULL), cases[i].open, "%s: what stays",
 		       cases[i].what);
@@ -94,7 +95,7 @@ static char *settled(bool secret, int64_t server, int64_t own)
 
 	r->inputs = xstrdup("{\"c\":2}");
 	r->inputs_len = strlen(r->inputs);
-	kept_inputs_settle(r, tree, &config);
+	run_row_keep_inputs(r, tree, &config);
 	all = xasprintf("%s %s %s", r->kept.whole ? "whole" : "part",
 			r->kept.text != NULL ? r->kept.text : "-",
 			r->kept.lack != NULL ? r->kept.lack : "-");

@@ -86,11 +86,11 @@ TEST(floods_of_a_low_rate)
 	it.env.on_ask = NULL;
 	it.r->limits.messages_per_second = MSG_RATE_MIN;
 	it.r->limits.by[LIMIT_MESSAGES] = BY_SERVER;
-	worker_recv_init(it.w);
+	fill_bucket();
 	for (uint32_t i = 1; i <= MSG_BURST_S && rc == 0; i++)
 		rc = ask_much(i);
 	is_int(rc, 0, "the largest question is a second's worth at the most");
-	worker_recv_init(it.w);
+	fill_bucket();
 	while (rc == 0 && logged < 100000) {
 		rc = hear(&log);
 		logged++;
@@ -119,7 +119,7 @@ TEST(silence)
 
 	begin();
 	it.r->limits.messages_per_second = MSG_RATE_MIN;
-	worker_recv_init(it.w);
+	fill_bucket();
 	it.w->tokens_ms -= 3600000;
 	while (rc == 0 && logged < 10 * MSG_RATE_MIN * MSG_BURST_S) {
 		rc = hear(&log);

@@ -166,7 +166,7 @@ static int end_of(void (*decide)(struct run *r))
 	run_apply(r, EV_START);
 	overs = left.gones = left.leavings = 0;
 	ended_by = -1;
-	if (worker_start(&env, r) != 0)
+	if (worker_start(&env, r, false) != 0)
 		return -2;
 	decide(r);
 	while (overs + left.gones == 0)

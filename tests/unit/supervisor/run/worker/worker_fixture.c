@@ -2,6 +2,8 @@
 /* worker_fixture.c - see worker_fixture.h. */
 #include "tests/unit/supervisor/run/worker/worker_fixture.h"
 
+#include "base/clock.h"
+
 struct worker_fixture it;
 
 unsigned char frame[CHAN_FRAME_MAX];
@@ -61,6 +63,12 @@ static void on_nothing(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what, (void)arg;
 }
 
+void fill_bucket(void)
+{
+	it.w->tokens = worker_burst(it.r);
+	it.w->tokens_ms = clock_mono_ms();
+}
+
 void begin(void)
 {
 	int ends[2];
@@ -87,7 +95,7 @@ void begin(void)
 	TAILQ_INIT(&it.w->asked);
 	TAILQ_INIT(&it.w->answers);
 	it.w->run_whole = true;
-	worker_recv_init(it.w);
+	fill_bucket();
 	it.w->phase = PHASE_TALKING;
 	it.watch = (struct run_watch){.on_notice = on_news};
 	run_apply(it.r, EV_START);

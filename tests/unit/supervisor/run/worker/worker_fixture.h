@@ -41,6 +41,8 @@ const char *noted(void);
 void on_ask(struct context *ctx, struct run *r,
 	    const struct worker_question *ask);
 void on_drop(struct context *ctx, struct run *r, uint32_t seq);
+/* Let as many messages come at once as may, as at the start of a worker. */
+void fill_bucket(void);
 void begin(void);
 void end(void);
 int hear(const struct msg *m);

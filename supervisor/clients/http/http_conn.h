@@ -14,7 +14,7 @@
 
 #include "supervisor/clients/http/http_parse.h"
 #include "supervisor/clients/http/sse.h"
-#include "supervisor/run/requestor/http_usage.h"
+#include "supervisor/run/requestor/memory.h"
 #include "supervisor/run/requestor/fair_queue.h"
 
 #define HTTP_HEAD_MS 10000 /* from the first byte of a head to its blank line */

@@ -197,25 +197,18 @@ static const char *audits(struct context *ctx, enum health_status *v)
 	return loses(v, "its audit log", audit_failing(), says, sizeof(says));
 }
 
-/* Has a daemon loaded no template at all? Such a daemon serves nothing. */
-static bool serves_nothing(const struct context *ctx)
-{
-	const struct catalogue *c = ctx->catalogue;
-
-	return ctx->others && c != NULL && c->n == 0 && c->n_problems > 0;
-}
-
 static const char *templates(struct context *ctx, enum health_status *v)
 {
 	static char says[128];
+	const struct catalogue *c = ctx->catalogue;
 
 	(void)v;
-	if (!serves_nothing(ctx))
+	if (!ctx->others || c == NULL || c->n > 0 || c->n_problems == 0)
 		return NULL;
 	snprintf(says, sizeof(says),
 		 "no template could be loaded, so nothing is served: %zu are "
 		 "broken",
-		 ctx->catalogue->n_problems);
+		 c->n_problems);
 	return says;
 }
 

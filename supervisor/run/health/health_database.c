@@ -30,18 +30,6 @@ struct json_object *health_database_view(struct context *ctx, bool local)
 	return o;
 }
 
-static void put_schema(struct buf *b, const struct store_database *d)
-{
-	if (d->schema == 0)
-		buf_printf(b, ", no schema yet");
-	else if (d->schema < d->schema_known)
-		buf_printf(b,
-			   ", schema %" PRId64 ", which a start makes %" PRId64,
-			   d->schema, d->schema_known);
-	else
-		buf_printf(b, ", schema %" PRId64, d->schema);
-}
-
 void health_database_text(const struct store_database *d, char *to, size_t size)
 {
 	struct buf b = {0};
@@ -53,8 +41,14 @@ void health_database_text(const struct store_database *d, char *to, size_t size)
 				      : "not reachable");
 	else
 		buf_printf(&b, "PostgreSQL %s", d->version);
-	if (d->reachable)
-		put_schema(&b, d);
+	if (d->reachable && d->schema == 0)
+		buf_printf(&b, ", no schema yet");
+	else if (d->reachable && d->schema < d->schema_known)
+		buf_printf(&b,
+			   ", schema %" PRId64 ", which a start makes %" PRId64,
+			   d->schema, d->schema_known);
+	else if (d->reachable)
+		buf_printf(&b, ", schema %" PRId64, d->schema);
 	if (d->reachable && d->latency_us > 0)
 		buf_printf(&b, ", answers in %.1f ms",
 			   (double)d->latency_us / 1000);

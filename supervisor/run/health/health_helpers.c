@@ -18,17 +18,6 @@
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/runtime/runtime.h"
 
-/* Count the templates of CTX that are programs. */
-static size_t count_programs(const struct context *ctx)
-{
-	const struct catalogue *c = ctx->catalogue;
-	size_t n = 0;
-
-	for (size_t i = 0; c != NULL && i < c->n; i++)
-		n += runtimes[c->all[i]->runtime]->sees_host;
-	return n;
-}
-
 /* A server of which no template can be run is not ready. */
 const char *health_programs(struct context *ctx, enum health_status *v)
 {
@@ -36,11 +25,14 @@ const char *health_programs(struct context *ctx, enum health_status *v)
 	const struct isolation *iso = ctx->isolation;
 	bool caged = iso->no_programs[0] == '\0';
 	const char *why = caged ? iso->no_start : iso->no_programs;
-	size_t n = count_programs(ctx);
+	const struct catalogue *c = ctx->catalogue;
+	size_t n = 0;
 
+	for (size_t i = 0; c != NULL && i < c->n; i++)
+		n += runtimes[c->all[i]->runtime]->sees_host;
 	if (n == 0 || why[0] == '\0')
 		return NULL;
-	if (n < ctx->catalogue->n || (caged && !iso->no_start_sure))
+	if (n < c->n || (caged && !iso->no_start_sure))
 		*v = HEALTH_WARNING;
 	snprintf(says, sizeof(says), "no program can be %s: %s",
 		 caged ? "run" : "caged", why);

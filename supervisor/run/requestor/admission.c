@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
 #include "supervisor/store/state/disk_space.h"
@@ -79,35 +78,9 @@ static bool refuse_store(struct requestor *q, const struct requestor_over *o,
 	return false;
 }
 
-/*
- * Is there room for the new run's row, which has the inputs? A requestor
- * without room for an artifact makes no run either.
- */
-static bool admit_store(const struct admission *a, struct requestor *q,
-			struct tool_error *r)
-{
-	struct requestor_over o;
-
-	if (requestor_is_over(q, STORE_ROW_BYTES + (int64_t)a->bytes, false,
-			      &o) ||
-	    requestor_is_over(q, 1, true, &o))
-		return refuse_store(q, &o, r);
-	return true;
-}
-
-struct json_object *admission_store_details(void)
-{
-	return json_pack("retryAfterMs:i", ADMISSION_STORE_MS);
-}
-
 /* The refusal tells nothing of the machine but a nearly full disk. */
-static bool admit_disk(const struct admission *a, struct tool_error *r)
+static bool refuse_disk(enum disk_space room, struct tool_error *r)
 {
-	enum disk_space room = disk_space_lately(a->config);
-
-	if (room == DISK_SPACE_OK ||
-	    (room == DISK_SPACE_LOW && a->bytes < DISK_SPACE_LARGE_BYTES))
-		return true;
 	tool_error_set(r, "STORE_UNAVAILABLE",
 		       json_pack("limit:s whoCanRaise:s retryAfterMs:i",
 				 "disk_reserve_bytes",
@@ -119,6 +92,11 @@ static bool admit_disk(const struct admission *a, struct tool_error *r)
 	return false;
 }
 
+struct json_object *admission_store_details(void)
+{
+	return json_pack("retryAfterMs:i", ADMISSION_STORE_MS);
+}
+
 int64_t admission_share(int64_t most, int64_t theirs)
 {
 	return fair_share(most, theirs);
@@ -127,7 +105,7 @@ int64_t admission_share(int64_t most, int64_t theirs)
 static int64_t queue_share(const struct admission *a, int64_t most,
 			   int64_t theirs)
 {
-	return a->shared ? admission_share(most, theirs) : most - theirs;
+	return a->shared ? fair_share(most, theirs) : most - theirs;
 }
 
 /*
@@ -182,22 +160,27 @@ static bool admit_wait(const struct admission *a, const struct requestor *q,
 	return r->code == NULL;
 }
 
-/*
- * Does the run need no place in the queue, since it starts at once? Not while Q
- * has a run aside: starting runs at once and setting them aside would fill
- * memory without end.
- */
-static bool passes_by(const struct admission *a, const struct requestor *q)
-{
-	return a->starts && q->lane.aside == 0;
-}
-
 bool admission_check_run(const struct admission *a, struct requestor *q,
 			 struct tool_error *r)
 {
-	bool ok = admission_check_cpu(q, r) && admit_store(a, q, r) &&
-		  admit_disk(a, r) && (passes_by(a, q) || admit_wait(a, q, r));
+	/* a run that starts at once needs no place in the queue; but while Q has a
+	   run aside, starting and setting aside would fill memory without end */
+	bool passes = a->starts && q->lane.aside == 0;
+	bool ok = admission_check_cpu(q, r);
+	enum disk_space room;
+	struct requestor_over o;
 
+	/* room for the row, which has the inputs; and whoever has no room for an
+	   artifact makes no run either */
+	if (ok && (requestor_is_over(q, STORE_ROW_BYTES + (int64_t)a->bytes,
+				     false, &o) ||
+		   requestor_is_over(q, 1, true, &o)))
+		ok = refuse_store(q, &o, r);
+	room = ok ? disk_space_lately(a->config) : DISK_SPACE_OK;
+	if (room != DISK_SPACE_OK &&
+	    (room != DISK_SPACE_LOW || a->bytes >= DISK_SPACE_LARGE_BYTES))
+		ok = refuse_disk(room, r);
+	ok = ok && (passes || admit_wait(a, q, r));
 	if (!ok)
 		q->refused++;
 	return ok;

@@ -17,22 +17,6 @@ void fair_queue_flow_init(struct fair_queue_flow *lane)
 	TAILQ_INIT(&lane->line);
 }
 
-/*
- * Measure time anew when libevent's clock has moved: then the loop has looked
- * at its descriptors. The clock is coarse.
- */
-static void schedule_turn(struct fair_queue *all)
-{
-	struct timeval now;
-
-	event_base_gettimeofday_cached(all->base, &now);
-	if (now.tv_sec == all->looked.tv_sec &&
-	    now.tv_usec == all->looked.tv_usec)
-		return;
-	all->looked = now;
-	all->spent_us = 0;
-}
-
 static void take_turn(struct fair_queue *all, struct fair_queue_turn *t)
 {
 	int64_t from = clock_mono_us();
@@ -125,7 +109,15 @@ void fair_queue_requeue(struct fair_queue *all, struct fair_queue_flow *lane,
 void fair_queue_submit(struct fair_queue *all, struct fair_queue_flow *lane,
 		       struct fair_queue_turn *t)
 {
-	schedule_turn(all);
+	struct timeval now;
+
+	/* libevent's clock, which is coarse, has moved: the loop has looked at its
+	   descriptors, so measure time anew */
+	event_base_gettimeofday_cached(all->base, &now);
+	if (timercmp(&now, &all->looked, !=)) {
+		all->looked = now;
+		all->spent_us = 0;
+	}
 	if (all->n_lanes == 0 && all->spent_us < FAIR_QUEUE_ROUND_US)
 		take_turn(all, t);
 	else

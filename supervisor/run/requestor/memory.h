@@ -45,6 +45,17 @@ struct memory_account {
 };
 
 /*
+ * How much one requestor's connections hold of the bounds shared by all requestors;
+ * http_conn.h counts, and tells the consequences. Zero: none.
+ */
+struct http_usage {
+	size_t bodies; /* bytes of requests not yet answered */
+	size_t unread; /* bytes of answers not yet read by clients */
+	/* an account that counts both sums, too; or NULL */
+	struct memory_account *memory;
+};
+
+/*
  * Return how many of SERVER bytes, the bound of the process, all accounts may
  * hold, and how many the trees of templates' results. The rest is the program's
  * own, with the holes of the allocator.

@@ -80,32 +80,6 @@ static void set_token(struct requestor *q, const char *hex)
 	q->has_token = hex != NULL;
 }
 
-static void apply_section(struct requestor *q,
-			  const struct config_requestor *section)
-{
-	q->section = section;
-	q->gone = false;
-	q->lane.max_running = section->max_concurrent_runs;
-	q->lane.weight = section->weight;
-	set_token(q, section->token_sha256);
-	requestor_hold(q);
-}
-
-/*
- * Mark Q as gone: Q's section was removed. Q's runs go on with the limits under
- * which they were admitted, so these are copied.
- */
-static void dismiss(struct requestor *q)
-{
-	q->had = *q->section;
-	q->had.name = q->had.token_sha256 = q->had.trust_level = NULL;
-	q->had.templates = q->had.browser_tools = NULL;
-	q->had.uid = -1;
-	q->section = &q->had;
-	q->gone = true;
-	set_token(q, NULL);
-}
-
 /* Are two texts of a configuration, or NULL, the same? */
 static bool same_text(const char *a, const char *b)
 {
@@ -127,12 +101,26 @@ static bool apply_one(struct requestor *q,
 {
 	const struct config_requestor *was = q->section;
 
+	if (section == NULL && (was == &none || q->gone))
+		return false;
 	if (section == NULL) {
-		if (was != &none && !q->gone)
-			dismiss(q);
+		/* Q's section was removed: Q is gone, and Q's runs go on with the
+		   limits under which they were admitted, so these are copied */
+		q->had = *q->section;
+		q->had.name = q->had.token_sha256 = q->had.trust_level = NULL;
+		q->had.templates = q->had.browser_tools = NULL;
+		q->had.uid = -1;
+		q->section = &q->had;
+		q->gone = true;
+		set_token(q, NULL);
 		return false;
 	}
-	apply_section(q, section);
+	q->section = section;
+	q->gone = false;
+	q->lane.max_running = section->max_concurrent_runs;
+	q->lane.weight = section->weight;
+	set_token(q, section->token_sha256);
+	requestor_hold(q);
 	return !same_text(was->templates, section->templates) ||
 	       !same_text(was->browser_tools, section->browser_tools) ||
 	       !same_text(was->trust_level, section->trust_level);
@@ -250,24 +238,6 @@ static void log_one(struct requestor *q)
 
 #define TOLD_EACH_MS 60000
 
-static void log_memory(struct requestor *q, int64_t now)
-{
-	struct memory_account *a = &q->memory;
-
-	if (a->refused == a->told ||
-	    (a->told_ms != 0 && now - a->told_ms < TOLD_EACH_MS))
-		return;
-	log_warn("requestor",
-		 "requestor=%s memory=refused times=%llu memory_bytes=%lld "
-		 "of_all=%lld most=%lld msg=\"server_memory in [limits] can be "
-		 "raised\"",
-		 q->name, (unsigned long long)(a->refused - a->told),
-		 (long long)a->held, (long long)a->all->held,
-		 (long long)a->all->most);
-	a->told = a->refused;
-	a->told_ms = now;
-}
-
 void requestors_log_memory(struct requestors *all)
 {
 	struct requestor *q, *next;
@@ -275,8 +245,22 @@ void requestors_log_memory(struct requestors *all)
 
 	if (all->memory.refused == 0)
 		return;
-	HASH_ITER(hh, all->by_name, q, next)
-		log_memory(q, now);
+	HASH_ITER(hh, all->by_name, q, next) {
+		struct memory_account *a = &q->memory;
+
+		if (a->refused == a->told ||
+		    (a->told_ms != 0 && now - a->told_ms < TOLD_EACH_MS))
+			continue;
+		log_warn("requestor",
+			 "requestor=%s memory=refused times=%llu "
+			 "memory_bytes=%lld of_all=%lld most=%lld "
+			 "msg=\"server_memory in [limits] can be raised\"",
+			 q->name, (unsigned long long)(a->refused - a->told),
+			 (long long)a->held, (long long)a->all->held,
+			 (long long)a->all->most);
+		a->told = a->refused;
+		a->told_ms = now;
+	}
 }
 
 struct requestor *requestors_log(struct requestors *all, struct requestor *from)

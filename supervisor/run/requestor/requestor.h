@@ -20,7 +20,6 @@
 #include <uthash.h>
 
 #include "supervisor/config/config.h"
-#include "supervisor/run/requestor/http_usage.h"
 #include "supervisor/run/requestor/memory.h"
 #include "supervisor/run/requestor/quota.h"
 #include "supervisor/run/requestor/sched.h"

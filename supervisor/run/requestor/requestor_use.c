@@ -3,7 +3,8 @@
  * requestor_use.c - counts a requestor's use: calls by the second, CPU time by
  * the hour, steps of checks, stored bytes, and questions asked too often. Runs,
  * sessions and uploads charge the requestor, admission.c asks. Counters cannot
- * fail.
+ * fail. A counter that is not zero at the very end, when server_fini() asks, was
+ * taken and never given back: the log has a line, and the tests expect none.
  */
 #include "supervisor/run/requestor/requestor.h"
 
@@ -64,7 +65,7 @@ bool requestor_take(struct requestor *q, int64_t *retry_after_ms)
 }
 
 /*
- * Other messages get a higher limit than requests: a refused cancel or DELETE
+ * Messages that ask for nothing get a higher limit: a refused cancel or DELETE
  * harms, and no client needs more than this limit.
  */
 #define OTHERS 10 /* other messages for each request */
@@ -284,4 +285,58 @@ void requestor_polled(struct requestor *q, int64_t *last_ms,
 			   (unsigned long long)q->overpolls);
 	}
 	*last_ms = now;
+}
+
+/* ---- counters at the end ---- */
+
+struct counter {
+	const char *name;
+	long long left;
+};
+
+static size_t tell_counter(const struct requestor *q, const struct counter *c)
+{
+	if (c->left == 0)
+		return 0;
+	log_warn("requestor", "requestor=%s left=%lld of=%s", q->name, c->left,
+		 c->name);
+	return 1;
+}
+
+#define COUNTER(member)                                                        \
+	{                                                                      \
+#member, (long long)q->member                                  \
+	}
+
+static size_t tell_requestor(const struct requestor *q)
+{
+	const struct counter all[] = {
+	    COUNTER(lane.running),	COUNTER(lane.queued),
+	    COUNTER(lane.queued_bytes), COUNTER(parked),
+	    COUNTER(keeping_bytes),	COUNTER(n_reads),
+	    COUNTER(n_listens),		COUNTER(http_sessions),
+	    COUNTER(http_streams),	COUNTER(http_conns),
+	    COUNTER(http_store_waits),	COUNTER(http_session_deletes),
+	    COUNTER(http_open_streams), COUNTER(http_live_bytes),
+	    COUNTER(http_ended_bytes),	COUNTER(http.bodies),
+	    COUNTER(http.unread),	COUNTER(message_bytes),
+	    COUNTER(uploads),		COUNTER(downloads),
+	    COUNTER(line_bytes),	COUNTER(memory.held),
+	    COUNTER(n_requests),
+	};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		n += tell_counter(q, &all[i]);
+	return n;
+}
+
+size_t requestors_left(const struct requestors *all)
+{
+	const struct requestor *q, *next;
+	size_t n = 0;
+
+	HASH_ITER(hh, all->by_name, q, next)
+		n += tell_requestor(q);
+	return n;
 }

@@ -46,15 +46,6 @@ static bool ended_badly(const struct run_result_source *a)
 	return a->status == STORE_FAILED || a->status == STORE_CANCELED;
 }
 
-/* Add the run's id, by which clients find the run of a template's tool. */
-static void add_run_id(struct json_object *result,
-		       const struct run_result_source *a)
-{
-	json_add(result, "_meta:o",
-		 json_pack("paddock/runId:s paddock/status:s", a->id,
-			   run_json_status(a->status)));
-}
-
 /* ---- long results ---- */
 
 /* Return how much of VALUE's text, which is UTF-8, fits the level. */
@@ -316,28 +307,21 @@ static struct json_object *less_result(struct part whole, struct part value)
 	return o;
 }
 
-/* Drop long members of VIEW other than the result. */
-static void drop_long(struct json_object *view, size_t most)
-{
-	static const char *const keys[] = {"steps", "artifacts"};
-	size_t len;
-
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		json_text(json_member(view, keys[i]), &len);
-		if (len > most)
-			json_object_object_del(view, keys[i]);
-	}
-}
-
 static struct json_object *slim_view(const struct run_result_source *a,
 				     struct part whole)
 {
+	static const char *const long_keys[] = {"steps", "artifacts"};
 	struct part value = run_result_part(whole, "result");
 	struct json_object *view = less_result(whole, value);
+	size_t len;
 
 	if (view == NULL)
 		view = run_json_ended_handle(a->id, a->status, "link");
-	drop_long(view, a->max / 8);
+	for (size_t i = 0; i < ARRAY_LEN(long_keys); i++) {
+		json_text(json_member(view, long_keys[i]), &len);
+		if (len > a->max / 8)
+			json_object_object_del(view, long_keys[i]);
+	}
 	if (value.text != NULL)
 		point_to(view, a, value);
 	json_add(view, "deduplicated?b node?s", a->deduplicated, a->node);
@@ -393,7 +377,10 @@ static struct json_object *called(const struct run_result_source *a,
 		return refused_part(a, run_result_part(whole, "error"));
 	else
 		result = plain(a, value, revision);
-	add_run_id(result, a);
+	/* clients find the run of a template's tool by the id */
+	json_add(result, "_meta:o",
+		 json_pack("paddock/runId:s paddock/status:s", a->id,
+			   run_json_status(a->status)));
 	return result;
 }
 

@@ -3,7 +3,8 @@
  * run_result_content.c - the items after the first, for run_result.c: failed
  * steps of a partial success, artifacts not kept, and links to artifacts. A
  * model needs no further call to learn about these. All items are made from the
- * view, so they are the same at once and after a restart.
+ * view, so they are the same at once and after a restart. A result too long for a
+ * message is linked to in parts, each short enough for an answer of resources/read.
  */
 #include "supervisor/run/result/run_result_private.h"
 
@@ -18,6 +19,7 @@
 
 #define STEPS_NAMED 10	 /* failed steps to name; the view has all */
 #define MISSING_NAMED 10 /* missing artifacts to name */
+#define PARTS_LINKED 16	 /* usually 64 MiB; each part names the next as well */
 #define WHY_BYTES 200	 /* of the reason for a step or artifact */
 
 void run_result_add_text(struct json_object *content, const char *text)
@@ -55,17 +57,6 @@ static bool is_failed(struct json_object *step)
 	return status != NULL && strcmp(status, "failed") == 0;
 }
 
-static void name_step(struct buf *out, struct json_object *step)
-{
-	struct json_object *error = json_member(step, "error");
-	const char *code = json_member_str(error, "code");
-
-	buf_printf(out, "\n- %s", json_member_str(step, "name"));
-	if (code != NULL)
-		buf_printf(out, ": %s", code);
-	add_why(out, json_member_str(error, "message"));
-}
-
 static void say_steps(struct json_object *content, struct json_object *steps)
 {
 	size_t n = steps != NULL ? json_object_array_length(steps) : 0;
@@ -73,8 +64,15 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 	size_t failed = 0;
 
 	json_each(step, steps) {
-		if (is_failed(step) && failed++ < STEPS_NAMED)
-			name_step(&named, step);
+		struct json_object *error = json_member(step, "error");
+		const char *code = json_member_str(error, "code");
+
+		if (!is_failed(step) || failed++ >= STEPS_NAMED)
+			continue;
+		buf_printf(&named, "\n- %s", json_member_str(step, "name"));
+		if (code != NULL)
+			buf_printf(&named, ": %s", code);
+		add_why(&named, json_member_str(error, "message"));
 	}
 	if (failed > STEPS_NAMED)
 		buf_printf(&named, "\n- and %zu more", failed - STEPS_NAMED);
@@ -92,16 +90,6 @@ static void say_steps(struct json_object *content, struct json_object *steps)
 
 /* ---- artifacts not kept ---- */
 
-static void name_missing(struct buf *out, struct json_object *item)
-{
-	int64_t count = json_member_int(item, "count");
-
-	buf_printf(out, "\n- %s", json_member_str(item, "name"));
-	if (count > 1)
-		buf_printf(out, " and %lld more", (long long)count - 1);
-	add_why(out, json_member_str(item, "message"));
-}
-
 static void say_missing(struct json_object *content, struct json_object *list)
 {
 	size_t n = list != NULL ? json_object_array_length(list) : 0;
@@ -115,10 +103,15 @@ static void say_missing(struct json_object *content, struct json_object *list)
 		struct json_object *item = json_object_array_get_idx(list, i);
 		int64_t count = json_member_int(item, "count");
 
-		if (i < MISSING_NAMED)
-			name_missing(&text, item);
-		else
+		if (i >= MISSING_NAMED) {
 			more += count > 0 ? count : 1;
+			continue;
+		}
+		buf_printf(&text, "\n- %s", json_member_str(item, "name"));
+		if (count > 1)
+			buf_printf(&text, " and %lld more",
+				   (long long)count - 1);
+		add_why(&text, json_member_str(item, "message"));
 	}
 	if (more > 0)
 		buf_printf(&text, "\n- and %lld more", (long long)more);
@@ -156,15 +149,6 @@ static bool has_link(struct json_object *content, size_t n, const char *uri)
 	return false;
 }
 
-static void add_link_text(struct buf *text, struct json_object *link)
-{
-	buf_printf(text, "\n- %s (%s, %lld bytes): %s",
-		   json_member_str(link, "name"),
-		   json_member_str(link, "mimeType"),
-		   (long long)json_member_int(link, "size"),
-		   json_member_str(link, "uri"));
-}
-
 static void add_links(struct json_object *content,
 		      struct json_object *artifacts, const char *run_id,
 		      enum mcp_revision rev)
@@ -186,7 +170,11 @@ static void add_links(struct json_object *content,
 				buf_printf(&text, "This run left artifacts, "
 						  "which resources/read and "
 						  "get_artifact give:");
-			add_link_text(&text, link);
+			buf_printf(&text, "\n- %s (%s, %lld bytes): %s",
+				   json_member_str(link, "name"),
+				   json_member_str(link, "mimeType"),
+				   (long long)json_member_int(link, "size"),
+				   json_member_str(link, "uri"));
 			json_object_put(link);
 		}
 	}
@@ -218,4 +206,70 @@ void run_result_add_details(struct json_object *content,
 	json_object_put(missing);
 	json_object_put(artifacts);
 	json_object_put(steps);
+}
+
+/* ---- the rest of a long result ---- */
+
+char *run_result_uri(const struct run_result_source *a, bool is_view)
+{
+	return xasprintf(RESOURCE_URI_RUNS "%s%s", a->id,
+			 is_view ? "" : "/result");
+}
+
+char *run_result_why_cut(const struct run_result_source *a, size_t bytes)
+{
+	return xasprintf(
+	    "the whole has %zu bytes, and no message of this server "
+	    "has more than %zu (its max_answer_bytes)",
+	    bytes, a->max);
+}
+
+static void add_link(struct json_object *content, const char *uri,
+		     const char *name, size_t bytes)
+{
+	json_object_array_add(content,
+			      json_pack("type:s uri:s name:s mimeType:s size:i",
+					"resource_link", uri, name,
+					"application/json", bytes));
+}
+
+static void add_parts(struct json_object *content, const char *uri,
+		      const char *name, size_t bytes, size_t each)
+{
+	size_t n = (bytes + each - 1) / each;
+
+	for (size_t i = 0; i < n && i < PARTS_LINKED; i++) {
+		char *part =
+		    xasprintf("%s?offset=%zu&limit=%zu", uri, i * each, each);
+		char *called = xasprintf("%s, part %zu of %zu", name, i + 1, n);
+
+		add_link(content, part, called,
+			 bytes - i * each < each ? bytes - i * each : each);
+		free(part);
+		free(called);
+	}
+}
+
+void run_result_add_rest(struct json_object *content,
+			 const struct run_result_source *a, const char *lead,
+			 struct part whole, bool is_view, enum mcp_revision rev)
+{
+	const char *name = is_view ? "run" : "result";
+	char *uri = run_result_uri(a, is_view),
+	     *errmsg = run_result_why_cut(a, whole.len);
+	size_t each = RESOURCE_URI_RANGE_BYTES(a->max);
+	bool one = whole.len <= each, links = mcp_has(rev, MCP_RESOURCE_LINKS);
+	char *text = xasprintf("%s Why: %s. %s %s%s.", lead, errmsg,
+			       one ? "The whole is the resource"
+				   : "The whole is read in parts, from",
+			       uri, one ? "" : "?offset=0 on");
+
+	run_result_add_text(content, text);
+	if (links && one)
+		add_link(content, uri, name, whole.len);
+	else if (links)
+		add_parts(content, uri, name, whole.len, each);
+	free(text);
+	free(errmsg);
+	free(uri);
 }

@@ -3,8 +3,8 @@
  * run_result_private.h - the tool result for a run, for these files alone:
  *
  *   run_result.c          the result, and its first item
- *   run_result_content.c  later items: failures, links to artifacts
- *   run_result_links.c    where the rest of a long result is
+ *   run_result_content.c  later items: failures, links to artifacts, and where the
+ *                         rest of a long result is
  */
 #ifndef SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
 #define SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H

@@ -58,7 +58,13 @@ static void show_soon(struct run_shows *m)
 	evtimer_add(m->show, CLOCK_TIMEVAL(ms > 0 ? ms : 0));
 }
 
-static void drop_view(struct run_shown *e);
+static void drop_view(struct run_shown *e)
+{
+	TAILQ_REMOVE(&e->all->shown, e, link);
+	e->watch.run->shown = NULL;
+	run_watch_del(&e->watch);
+	free(e);
+}
 
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
@@ -151,20 +157,6 @@ static size_t show_part(struct run_shown *e, int64_t now)
 	return bytes;
 }
 
-static bool is_asked_for(const struct run_shown *e, int64_t now)
-{
-	return e->part[RUN_SHOWN_VIEW].until_ms > now ||
-	       e->part[RUN_SHOWN_LOG].until_ms > now;
-}
-
-static void drop_view(struct run_shown *e)
-{
-	TAILQ_REMOVE(&e->all->shown, e, link);
-	e->watch.run->shown = NULL;
-	run_watch_del(&e->watch);
-	free(e);
-}
-
 /*
  * Write changed runs, up to SHOW_BYTES: runs left over come first the next
  * time.
@@ -179,7 +171,8 @@ static void on_show(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	for (e = TAILQ_FIRST(&m->shown); e != NULL; e = after) {
 		after = e == last ? NULL : TAILQ_NEXT(e, link);
-		if (!is_asked_for(e, now)) {
+		if (e->part[RUN_SHOWN_VIEW].until_ms <= now &&
+		    e->part[RUN_SHOWN_LOG].until_ms <= now) {
 			drop_view(e);
 			continue;
 		}

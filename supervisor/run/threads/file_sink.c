@@ -8,7 +8,6 @@
 #include "supervisor/run/threads/file_sink.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,16 +70,6 @@ static int open_sink_file(struct file_sink *s)
 	return s->file == NULL ? -errno : 0;
 }
 
-/*
- * Is there still room on the disk? Other writers take room while these bytes
- * are under way.
- */
-static int look_at_disk(struct job *job)
-{
-	job->says = disk_space_message(disk_space_at(&job->sink->disk, 0));
-	return job->says == NULL ? 0 : -ENOSPC;
-}
-
 static int write_block(struct file_sink *s)
 {
 	uint64_t was = s->written;
@@ -119,7 +108,9 @@ static void write_blocks(struct thread_pool_job *j, void *arg)
 	struct job *job = arg;
 
 	(void)j;
-	job->rc = look_at_disk(job);
+	/* other writers take room while these bytes are under way */
+	job->says = disk_space_message(disk_space_at(&job->sink->disk, 0));
+	job->rc = job->says == NULL ? 0 : -ENOSPC;
 	if (job->rc == 0)
 		job->rc = open_sink_file(job->sink);
 	if (job->rc == 0)
@@ -184,7 +175,7 @@ static void drop_sink_job(void *arg)
 		sink_free(s);
 }
 
-static void on_worked(void *arg, const struct thread_pool_result *end);
+static void on_worked(void *arg, const struct thread_pool_result *result);
 
 /* Each sink has one job at a time: the bounds on sinks bound the jobs. */
 static const struct thread_pool_kind writing = {.name = "write",
@@ -241,26 +232,14 @@ static bool block_is_full(const struct file_sink *s)
 	return room < FILE_SINK_LEAST && (int64_t)room < s->left;
 }
 
-static void tell_sink_end(struct file_sink *s, int rc, const char *says)
-{
-	struct file_sink_end end = {
-	    .rc = rc, .says = says, .sha256 = s->sha256};
-
-	if (rc == 0) {
-		end.path = s->path;
-		s->path = NULL;
-	}
-	s->ops->on_done(s->arg, &end);
-}
-
-static void on_worked(void *arg, const struct thread_pool_result *end)
+static void on_worked(void *arg, const struct thread_pool_result *result)
 {
 	struct job *job = arg;
 	struct file_sink *s = job->sink;
+	struct file_sink_end end = {.says = job->says, .sha256 = s->sha256};
 	bool room = s->full;
-	int rc = job->rc;
 
-	(void)end;
+	(void)result;
 	job->sink = NULL; /* so that drop_sink_job() leaves the sink alone */
 	s->job = NULL;
 	s->out.n = 0;
@@ -268,10 +247,15 @@ static void on_worked(void *arg, const struct thread_pool_result *end)
 		free_sink(s);
 		return;
 	}
-	if (rc == 0 && !job->last && (s->ended || block_is_full(s)))
-		rc = submit(s);
-	if (rc != 0 || job->last) {
-		tell_sink_end(s, rc, job->says);
+	end.rc = job->rc;
+	if (end.rc == 0 && !job->last && (s->ended || block_is_full(s)))
+		end.rc = submit(s);
+	if (end.rc == 0 && job->last) {
+		end.path = s->path;
+		s->path = NULL;
+	}
+	if (end.rc != 0 || job->last) {
+		s->ops->on_done(s->arg, &end);
 		return;
 	}
 	s->full = false;

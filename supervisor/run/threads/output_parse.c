@@ -6,9 +6,7 @@
  */
 #include "supervisor/run/threads/output_parse.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/text/utf8.h"
@@ -126,22 +124,11 @@ static void let_tree_go(struct output_parsed *out)
 	out->tree = NULL;
 }
 
-static void check_reply(struct output_parsed *out)
-{
-	struct json_object *content = json_member(out->tree, "content");
-
-	out->fault = output_parse_reply_fault(out->tree);
-	if (out->fault == NULL && content != NULL)
-		out->content_at =
-		    mcp_content_fault(content, &out->content_expected);
-	if (out->fault != NULL || out->content_at >= 0)
-		let_tree_go(out); /* a faulty reply is not passed on */
-}
-
 static void parse_output(struct thread_pool_job *j, void *arg)
 {
 	struct output_parse_job *job = arg;
 	struct output_parsed *out = &job->out;
+	struct json_object *content;
 	struct json_error err = {0};
 	const char *text;
 
@@ -155,8 +142,15 @@ static void parse_output(struct thread_pool_job *j, void *arg)
 	}
 	free(job->raw);
 	job->raw = NULL;
-	if (out->fault == NULL && job->is_reply)
-		check_reply(out);
+	if (out->fault == NULL && job->is_reply) {
+		content = json_member(out->tree, "content");
+		out->fault = output_parse_reply_fault(out->tree);
+		if (out->fault == NULL && content != NULL)
+			out->content_at =
+			    mcp_content_fault(content, &out->content_expected);
+		if (out->fault != NULL || out->content_at >= 0)
+			let_tree_go(out); /* a faulty reply is not passed on */
+	}
 	if (!thread_pool_may_continue(j)) { /* cancelled, or too slow */
 		let_tree_go(out);
 		out->fault = "a result that takes too long to read";

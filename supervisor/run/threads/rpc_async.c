@@ -81,25 +81,15 @@ static void let_excess_go(struct rpc_msg *m)
 	rpc_refuse(m, RPC_INVALID_PARAMS, errmsg);
 }
 
-/* Count COST more bytes of M in the account A. False: there is no room. */
-static bool hold_memory(struct memory_account *a, struct rpc_msg *m,
-			size_t cost)
-{
-	if (!memory_take(a, cost))
-		return false;
-	m->held += cost;
-	return true;
-}
-
 static void settle_memory(struct memory_account *a, struct rpc_msg *m)
 {
 	let_excess_go(m);
-	if (m->kind == RPC_BROKEN) { /* answered at once, so never refused */
+	if (m->kind == RPC_BROKEN) /* answered at once, so never refused */
 		memory_add(a, m->cost);
+	if (m->kind == RPC_BROKEN || memory_take(a, m->cost))
 		m->held += m->cost;
-	} else if (!hold_memory(a, m, m->cost)) {
+	else
 		rpc_refuse(m, RPC_RATE_LIMITED, MEMORY_NO_ROOM);
-	}
 	for (size_t i = 0; m->parts != NULL && i < m->n_parts; i++)
 		settle_memory(a, &m->parts[i]);
 }

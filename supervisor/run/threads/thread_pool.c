@@ -110,16 +110,6 @@ bool thread_pool_may_continue(struct thread_pool_job *j)
 	return false;
 }
 
-static void work_job(struct thread_pool_job *j)
-{
-	int64_t began_us = thread_us();
-
-	j->until_us = began_us + j->kind->cpu_ms * 1000;
-	if (!atomic_load(&j->cancelled))
-		j->kind->work(j, j->arg);
-	j->end.cpu_us = thread_us() - began_us;
-}
-
 /*
  * Give LANE, which is not in the ring, a turn if there are jobs and none is
  * running. LOCK is held.
@@ -151,34 +141,35 @@ static struct thread_pool_job *take_job(struct thread_pool *o)
 	return j;
 }
 
-static void finish_job(struct thread_pool *o, struct thread_pool_job *j)
-{
-	j->state = JOB_OVER;
-	j->lane->busy = false;
-	queue_up(o, j->lane);
-	if (TAILQ_EMPTY(&o->finished))
-		eventfd_write(o->event_fd, 1);
-	TAILQ_INSERT_TAIL(&o->finished, j, link);
-}
-
 static void *thread_main(void *arg)
 {
 	struct thread *t = arg;
 	struct thread_pool *o = t->o;
+	struct thread_pool_job *j;
+	int64_t began_us;
 
 	/* affects this thread alone, on Linux */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&o->lock);
 	while (!o->stopping) {
-		t->job = take_job(o);
-		if (t->job == NULL) {
+		j = t->job = take_job(o);
+		if (j == NULL) {
 			pthread_cond_wait(&o->wake, &o->lock);
 			continue;
 		}
 		pthread_mutex_unlock(&o->lock);
-		work_job(t->job);
+		began_us = thread_us();
+		j->until_us = began_us + j->kind->cpu_ms * 1000;
+		if (!atomic_load(&j->cancelled))
+			j->kind->work(j, j->arg);
+		j->end.cpu_us = thread_us() - began_us;
 		pthread_mutex_lock(&o->lock);
-		finish_job(o, t->job);
+		j->state = JOB_OVER;
+		j->lane->busy = false;
+		queue_up(o, j->lane);
+		if (TAILQ_EMPTY(&o->finished))
+			eventfd_write(o->event_fd, 1);
+		TAILQ_INSERT_TAIL(&o->finished, j, link);
 		t->job = NULL;
 	}
 	pthread_mutex_unlock(&o->lock);
@@ -187,20 +178,11 @@ static void *thread_main(void *arg)
 
 /* ---- on the loop ---- */
 
-/*
- * Return the key of a lane. The server's own jobs delay no requestor, nor
- * server jobs of other kinds.
- */
-static const void *lane_key(const struct requestor *who,
-			    const struct thread_pool_kind *kind)
-{
-	return who != NULL ? (const void *)who : kind;
-}
-
 static struct lane *lane_of(struct thread_pool *o, struct requestor *who,
 			    const struct thread_pool_kind *kind)
 {
-	const void *key = lane_key(who, kind);
+	/* the server's own jobs delay no requestor, nor jobs of other kinds */
+	const void *key = who != NULL ? (const void *)who : kind;
 	struct lane *lane;
 
 	HASH_FIND_PTR(o->lanes, &key, lane);
@@ -212,14 +194,6 @@ static struct lane *lane_of(struct thread_pool *o, struct requestor *who,
 	TAILQ_INIT(&lane->jobs);
 	HASH_ADD_PTR(o->lanes, key, lane);
 	return lane;
-}
-
-/* Would one more job of KIND be too many in LANE? */
-static bool pool_is_full(const struct lane *lane,
-			 const struct thread_pool_kind *kind)
-{
-	return kind->owed ? lane->n_owed >= THREAD_POOL_OWED_MAX
-			  : lane->n - lane->n_owed >= THREAD_POOL_JOBS_MAX;
 }
 
 /* Drop J, which is in no list, for good. */
@@ -250,19 +224,6 @@ static struct thread_pool_job *take_finished(struct thread_pool *o)
 	return j;
 }
 
-static void tell_job(struct thread_pool *o, struct thread_pool_job *j)
-{
-	o->count.cpu_us += j->end.cpu_us;
-	if (j->lane->who != NULL)
-		requestor_charge(j->lane->who, j->end.cpu_us / 1000);
-	if (!atomic_load(&j->cancelled)) {
-		o->count.done++;
-		o->count.overdue += j->end.overdue;
-		j->kind->done(j->arg, &j->end);
-	}
-	drop_job(o, j);
-}
-
 /* Tell a few finished jobs at a time: each done() may have much to do. */
 static void on_finished(evutil_socket_t fd, short what, void *arg)
 {
@@ -273,8 +234,17 @@ static void on_finished(evutil_socket_t fd, short what, void *arg)
 
 	(void)what;
 	eventfd_read(fd, &n);
-	while (told++ < TOLD_AT_ONCE && (j = take_finished(o)) != NULL)
-		tell_job(o, j);
+	while (told++ < TOLD_AT_ONCE && (j = take_finished(o)) != NULL) {
+		o->count.cpu_us += j->end.cpu_us;
+		if (j->lane->who != NULL)
+			requestor_charge(j->lane->who, j->end.cpu_us / 1000);
+		if (!atomic_load(&j->cancelled)) {
+			o->count.done++;
+			o->count.overdue += j->end.overdue;
+			j->kind->done(j->arg, &j->end);
+		}
+		drop_job(o, j);
+	}
 	pthread_mutex_lock(&o->lock);
 	if (!TAILQ_EMPTY(&o->finished))
 		eventfd_write(o->event_fd, 1);
@@ -294,20 +264,6 @@ struct thread_pool *thread_pool_new(struct event_base *base, size_t threads)
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->wake, NULL);
 	return o;
-}
-
-static bool watch(struct thread_pool *o)
-{
-	if (o->on_finished != NULL)
-		return true;
-	if (o->event_fd < 0)
-		o->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (o->event_fd < 0)
-		return false;
-	o->on_finished = event_new(o->base, o->event_fd, EV_READ | EV_PERSIST,
-				   on_finished, o);
-	event_add(o->on_finished, NULL);
-	return true;
 }
 
 /* Begin a thread with all signals blocked: signals are the loop's. */
@@ -338,8 +294,15 @@ static void begin_thread(struct thread_pool *o)
 /* Begin all threads at once: the second job need not wait for the first. */
 static bool has_threads(struct thread_pool *o)
 {
-	if (!watch(o))
+	if (o->event_fd < 0)
+		o->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (o->event_fd < 0)
 		return false;
+	if (o->on_finished == NULL) {
+		o->on_finished = event_new(
+		    o->base, o->event_fd, EV_READ | EV_PERSIST, on_finished, o);
+		event_add(o->on_finished, NULL);
+	}
 	for (size_t i = o->n_begun; i < o->n_threads; i++)
 		begin_thread(o);
 	return o->n_begun > 0;
@@ -353,22 +316,6 @@ bool thread_pool_has_room(struct thread_pool *o, struct requestor *q)
 	return lane == NULL || lane->n - lane->n_owed < THREAD_POOL_JOBS_MAX;
 }
 
-/* Put J into LANE. LOCK is held. */
-static void put_job(struct thread_pool *o, struct lane *lane,
-		    struct thread_pool_job *j)
-{
-	bool idle = TAILQ_EMPTY(&lane->jobs); /* else the lane is in the ring */
-
-	lane->n++;
-	lane->n_owed += j->kind->owed;
-	if (j->kind->first)
-		TAILQ_INSERT_HEAD(&lane->jobs, j, link);
-	else
-		TAILQ_INSERT_TAIL(&lane->jobs, j, link);
-	if (idle)
-		queue_up(o, lane);
-}
-
 struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 					   struct requestor *q,
 					   const struct thread_pool_kind *kind,
@@ -376,11 +323,13 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 {
 	struct thread_pool_job *j;
 	struct lane *lane;
+	bool idle;
 
 	if (o->stopping || !has_threads(o))
 		return NULL;
 	lane = lane_of(o, q, kind);
-	if (pool_is_full(lane, kind)) {
+	if (kind->owed ? lane->n_owed >= THREAD_POOL_OWED_MAX
+		       : lane->n - lane->n_owed >= THREAD_POOL_JOBS_MAX) {
 		o->count.full++;
 		return NULL;
 	}
@@ -391,17 +340,17 @@ struct thread_pool_job *thread_pool_submit(struct thread_pool *o,
 	j->lane = lane;
 	o->count.jobs++;
 	pthread_mutex_lock(&o->lock);
-	put_job(o, lane, j);
+	idle = TAILQ_EMPTY(&lane->jobs); /* else the lane is in the ring */
+	lane->n++;
+	lane->n_owed += kind->owed;
+	if (kind->first)
+		TAILQ_INSERT_HEAD(&lane->jobs, j, link);
+	else
+		TAILQ_INSERT_TAIL(&lane->jobs, j, link);
+	if (idle)
+		queue_up(o, lane);
 	pthread_mutex_unlock(&o->lock);
 	return j;
-}
-
-/* Take J, which waits, out of its lane. LOCK is held. */
-static void leave_lane(struct thread_pool *o, struct thread_pool_job *j)
-{
-	TAILQ_REMOVE(&j->lane->jobs, j, link);
-	if (!j->lane->busy && TAILQ_EMPTY(&j->lane->jobs))
-		TAILQ_REMOVE(&o->ring, j->lane, link);
 }
 
 void thread_pool_cancel(struct thread_pool_job *j)
@@ -411,10 +360,13 @@ void thread_pool_cancel(struct thread_pool_job *j)
 
 	pthread_mutex_lock(&o->lock);
 	waited = j->state == JOB_WAITS;
-	if (waited)
-		leave_lane(o, j);
-	else
+	if (waited) {
+		TAILQ_REMOVE(&j->lane->jobs, j, link);
+		if (!j->lane->busy && TAILQ_EMPTY(&j->lane->jobs))
+			TAILQ_REMOVE(&o->ring, j->lane, link);
+	} else {
 		atomic_store(&j->cancelled, true);
+	}
 	pthread_mutex_unlock(&o->lock);
 	if (waited)
 		drop_job(o, j);
@@ -440,8 +392,13 @@ size_t thread_pool_jobs(const struct thread_pool *o)
 	return o->count.jobs;
 }
 
-static void stop_threads(struct thread_pool *o)
+void thread_pool_free(struct thread_pool *o)
 {
+	struct thread_pool_job *j;
+	struct lane *lane;
+
+	if (o == NULL)
+		return;
 	pthread_mutex_lock(&o->lock);
 	o->stopping = true;
 	for (size_t i = 0; i < o->n_begun; i++)
@@ -451,16 +408,6 @@ static void stop_threads(struct thread_pool *o)
 	pthread_mutex_unlock(&o->lock);
 	for (size_t i = 0; i < o->n_begun; i++)
 		pthread_join(o->threads[i].id, NULL);
-}
-
-void thread_pool_free(struct thread_pool *o)
-{
-	struct thread_pool_job *j;
-	struct lane *lane;
-
-	if (o == NULL)
-		return;
-	stop_threads(o);
 	while ((lane = TAILQ_FIRST(&o->ring)) != NULL)
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): they leave it */
 		thread_pool_cancel(TAILQ_FIRST(&lane->jobs));

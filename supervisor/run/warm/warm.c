@@ -155,14 +155,6 @@ static const struct spawned_ops ops = {on_spawned, on_exit_of};
 
 /* ---- keeping as many as wanted ---- */
 
-static bool may_start_ahead(struct kept *k, uint64_t *bytes)
-{
-	if (k->template == NULL)
-		return true;
-	*bytes = warm_share_room(k);
-	return *bytes > 0;
-}
-
 static bool add_one(struct kept *k)
 {
 	struct context *ctx = k->warm->ctx;
@@ -170,8 +162,11 @@ static bool add_one(struct kept *k)
 	struct spawned *b;
 	int rc;
 
-	if (spawned_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT ||
-	    !may_start_ahead(k, &bytes))
+	if (spawned_count() > ZYGOTE_PROTO_SLOTS - SLOTS_LEFT)
+		return false;
+	if (k->template != NULL)
+		bytes = warm_share_room(k);
+	if (k->template != NULL && bytes == 0)
 		return false;
 	b = spawned_ask(ctx->spawner, &k->job, &ops, k->warm, &rc);
 	if (b == NULL)
@@ -195,15 +190,6 @@ static struct spawned *find_stuck(const struct kept *k, int64_t now)
 		if (!b->settled && now - b->began_ms > START_MAX_MS)
 			break;
 	return b;
-}
-
-/* Replace workers that never came to wait. The last failure dismisses all. */
-static void replace_stuck(struct kept *k, int64_t now)
-{
-	struct spawned *b;
-
-	while (k->template != NULL && (b = find_stuck(k, now)) != NULL)
-		warm_replace(b);
 }
 
 /* Start workers until K has enough. False: no more can be had now. */
@@ -231,32 +217,27 @@ static void on_seen(void *arg, int rc, const char *errmsg)
 		fill_in(m, RETRY_MEMORY_MS);
 }
 
-static void look_at_kept(struct kept *k)
-{
-	struct context *ctx = k->warm->ctx;
-
-	if (k->look == NULL && k->n < k->want)
-		k->look = package_look_ask(ctx->base, ctx->thread_pool, NULL,
-					   k->template, on_seen, k);
-}
-
 /* Start workers for K. Returns how long (ms) until K needs another look. */
 static int64_t fill_kept(struct kept *k, int64_t now)
 {
-	int64_t idle_ms =
-	    k->used_ms + k->warm->ctx->config->prestart_idle_ms - now;
+	struct context *ctx = k->warm->ctx;
+	int64_t idle_ms = k->used_ms + ctx->config->prestart_idle_ms - now;
+	struct spawned *b;
 
 	if (idle_ms <= 0) {
 		free_kept(k);
 		return LOOK_MS;
 	}
-	replace_stuck(k, now);
+	/* workers that never came to wait; the last failure dismisses all */
+	while (k->template != NULL && (b = find_stuck(k, now)) != NULL)
+		warm_replace(b);
 	if (k->not_before_ms > now)
 		return k->not_before_ms - now;
-	if (k->template != NULL)
-		look_at_kept(k);
-	else if (!start_wanted(k))
+	if (k->template == NULL && !start_wanted(k))
 		return RETRY_FIRST_MS;
+	if (k->template != NULL && k->look == NULL && k->n < k->want)
+		k->look = package_look_ask(ctx->base, ctx->thread_pool, NULL,
+					   k->template, on_seen, k);
 	return idle_ms;
 }
 
@@ -282,25 +263,21 @@ static void on_fill(evutil_socket_t fd, short what, void *arg)
 
 /* ---- a run takes a worker ---- */
 
-static bool is_same_kept(const struct kept *k, const struct template *t,
-			 const struct spawner_job *job)
-{
-	const struct spawner_job *own = &k->job;
-
-	return own->kind == job->kind && own->cpu_ms == job->cpu_ms &&
-	       own->memory_bytes == job->memory_bytes && k->template == t &&
-	       (t == NULL ||
-		memcmp(&own->limits, &job->limits, sizeof(own->limits)) == 0);
-}
-
 static struct kept *find_kept(const struct warm *m, const struct template *t,
 			      const struct spawner_job *job)
 {
 	struct kept *k;
 
-	TAILQ_FOREACH(k, &m->kept, link)
-		if (is_same_kept(k, t, job))
+	TAILQ_FOREACH(k, &m->kept, link) {
+		const struct spawner_job *own = &k->job;
+
+		if (own->kind == job->kind && own->cpu_ms == job->cpu_ms &&
+		    own->memory_bytes == job->memory_bytes &&
+		    k->template == t &&
+		    (t == NULL || memcmp(&own->limits, &job->limits,
+					 sizeof(own->limits)) == 0))
 			break;
+	}
 	return k;
 }
 
@@ -314,25 +291,17 @@ static struct kept *find_id(const struct warm *m, uint32_t id)
 	return k;
 }
 
-/* Make room for one more kept of KIND, for USER. */
-static void drop_least_used(struct warm *m, enum runtime_kind kind,
-			    const void *user)
-{
-	unsigned n = 0;
-	const struct kept *k;
-
-	TAILQ_FOREACH(k, &m->kept, link)
-		n += k->job.kind == kind;
-	if (n >= runtimes[kind]->kept_max)
-		free_kept(warm_share_last(m, kind, user));
-}
-
 static struct kept *kept_new(struct warm *m, struct template *t,
 			     const struct spawner_job *job, const void *user)
 {
-	struct kept *k = xcalloc(1, sizeof(*k));
+	struct kept *k;
+	unsigned n = 0;
 
-	drop_least_used(m, job->kind, user);
+	TAILQ_FOREACH(k, &m->kept, link)
+		n += k->job.kind == job->kind;
+	if (n >= runtimes[job->kind]->kept_max) /* make room, for USER */
+		free_kept(warm_share_last(m, job->kind, user));
+	k = xcalloc(1, sizeof(*k));
 	k->warm = m;
 	k->id = ++m->last_id;
 	k->template = t != NULL ? template_ref(t) : NULL;
@@ -366,22 +335,6 @@ static struct spawned *find_ready(struct kept *k)
 	return best;
 }
 
-static struct spawned *take_from(struct kept *k, const struct spawned_ops *to,
-				 void *owner)
-{
-	struct spawned *b = find_ready(k);
-
-	if (b == NULL) {
-		k->misses++;
-		return NULL;
-	}
-	leave_waiting(b);
-	k->hits++;
-	b->ops = to;
-	b->owner = owner;
-	return b;
-}
-
 struct spawned *warm_take(struct warm *m, const void *user, struct template *t,
 			  const struct spawner_job *job,
 			  const struct spawned_ops *to, void *owner)
@@ -401,7 +354,15 @@ struct spawned *warm_take(struct warm *m, const void *user, struct template *t,
 	TAILQ_REMOVE(&m->kept, k, link);
 	TAILQ_INSERT_HEAD(&m->kept, k, link);
 	k->used_ms = clock_mono_ms();
-	b = take_from(k, to, owner);
+	b = find_ready(k);
+	if (b == NULL) {
+		k->misses++;
+	} else {
+		leave_waiting(b);
+		k->hits++;
+		b->ops = to;
+		b->owner = owner;
+	}
 	if (t != NULL && k->not_before_ms < k->used_ms + AFTER_MS)
 		k->not_before_ms = k->used_ms + AFTER_MS;
 	fill_in(m, t == NULL ? LUA_AFTER_MS : 0);

@@ -11,12 +11,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/clock.h"
-#include "base/mem.h"
 #include "base/os/log.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
-#include "supervisor/config/config.h"
 #include "supervisor/spawn/cgroup.h"
 
 #define SHIM_BYTES (16u << 20) /* memory of the shim itself, as in programs.c */
@@ -64,19 +61,16 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 
 /* ---- messages to the shim ---- */
 
-static uint64_t start_cpu_ms(const struct spawner_job *job)
-{
-	return job->cpu_ms < WARM_START_CPU_MS ? job->cpu_ms
-					       : WARM_START_CPU_MS;
-}
-
 /* Send PREPARE with all arguments, which fit into an empty socket. */
 static int send_args(struct spawned *b, const struct template *t)
 {
 	uint8_t frame[CHAN_FRAME_MAX];
+	uint64_t cpu_ms = b->kept->job.cpu_ms;
 	struct msg m = {.type = MSG_PREPARE,
 			.prepare = {.entry = {t->entry, strlen(t->entry)},
-				    .cpu_ms = start_cpu_ms(&b->kept->job),
+				    .cpu_ms = cpu_ms < WARM_START_CPU_MS
+						  ? cpu_ms
+						  : WARM_START_CPU_MS,
 				    .memory_bytes = b->bytes,
 				    .total = t->code_len}};
 	size_t sent = 0;
@@ -97,23 +91,19 @@ static int send_args(struct spawned *b, const struct template *t)
 	return rc;
 }
 
-static int hold_ready(struct spawned *b)
-{
-	const struct cgroup_limits limits = {
-	    .memory_bytes = b->bytes + SHIM_BYTES,
-	    .processes = b->kept->job.limits.processes + 1};
-	int rc = cgroup_run_begin(b->child.slot, &limits, b->child.pid);
-
-	b->held = rc == 0;
-	return rc == -ENOTSUP ? 0 : rc;
-}
-
 void warm_program_begin(struct spawned *b)
 {
 	const struct kept *k = b->kept;
-	int rc = spawned_is_alive(b) ? hold_ready(b) : -ESRCH;
+	const struct cgroup_limits limits = {
+	    .memory_bytes = b->bytes + SHIM_BYTES,
+	    .processes = k->job.limits.processes + 1};
+	int rc = -ESRCH;
 
-	if (rc == 0)
+	if (spawned_is_alive(b)) {
+		rc = cgroup_run_begin(b->child.slot, &limits, b->child.pid);
+		b->held = rc == 0;
+	}
+	if (rc == 0 || rc == -ENOTSUP)
 		rc = send_args(b, k->template);
 	if (rc < 0) {
 		log_warn("warm", "template=%s pid=%d err=\"%s\"",

@@ -8,19 +8,11 @@
 #include "supervisor/run/warm/warm_private.h"
 #include "supervisor/runtime/runtime.h"
 
-static uint64_t bytes_of(const struct kept *k)
-{
-	const struct spawned *b;
-	uint64_t bytes = 0;
-
-	TAILQ_FOREACH(b, &k->waiting, link)
-		bytes += b->bytes;
-	return bytes;
-}
-
 static struct json_object *kept_view(const struct kept *k)
 {
 	const struct template *t = k->template;
+	const struct spawned *b;
+	uint64_t bytes = 0;
 	struct json_object *o = json_pack(
 	    "runtime:s templateId?s version?s waiting:i wanted:i hits:i "
 	    "misses:i replaced:i",
@@ -28,8 +20,10 @@ static struct json_object *kept_view(const struct kept *k)
 	    t != NULL ? t->version_text : NULL, (int64_t)k->n, (int64_t)k->want,
 	    (int64_t)k->hits, (int64_t)k->misses, (int64_t)k->replaced);
 
+	TAILQ_FOREACH(b, &k->waiting, link)
+		bytes += b->bytes;
 	if (t != NULL)
-		json_add(o, "memoryBytes:i", (int64_t)bytes_of(k));
+		json_add(o, "memoryBytes:i", (int64_t)bytes);
 	return o;
 }
 

@@ -18,7 +18,6 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/context.h"
 #include "supervisor/run/exec/cluster.h"
 
 #define NAME_BYTES 80 /* of an id, with its quotes */
@@ -79,23 +78,13 @@ static void on_gone(struct session_observer *o)
 
 static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
 
-/* Write the id of the next request to S's client, as JSON text. */
-static void name(char *out, size_t size, struct session *s)
-{
-	const struct cluster *c = s->ctx->cluster;
-	uint64_t n = ++s->last_asked;
-
-	if (c == NULL || !c->name_request(out, size, s, n))
-		snprintf(out, size, "\"" CLIENT_REQUEST_NAME "%" PRIu64 "\"",
-			 n);
-}
-
 struct client_request *client_request_send(struct session *s, void *stream,
 					   const char *method,
 					   struct json_object *params,
 					   int64_t timeout_ms,
 					   client_request_done done, void *arg)
 {
+	const struct cluster *c = s->ctx->cluster;
 	struct buf out = {0};
 	struct client_request *a;
 
@@ -104,7 +93,12 @@ struct client_request *client_request_send(struct session *s, void *stream,
 	a = xcalloc(1, sizeof(*a));
 	*a = (struct client_request){
 	    .session = s, .stream = stream, .done = done, .arg = arg};
-	name(a->id, sizeof(a->id), s);
+	s->last_asked++;
+	if (c == NULL ||
+	    !c->name_request(a->id, sizeof(a->id), s, s->last_asked))
+		snprintf(a->id, sizeof(a->id),
+			 "\"" CLIENT_REQUEST_NAME "%" PRIu64 "\"",
+			 s->last_asked);
 	s->ctx->client_requests++;
 	a->deadline = evtimer_new(s->ctx->base, on_deadline, a);
 	evtimer_add(a->deadline, CLOCK_TIMEVAL(timeout_ms));

@@ -112,11 +112,6 @@ static void no_result(struct client_task *t, enum client_request_end end,
 
 /* ---- the client's task ---- */
 
-static void wait_for_next(struct client_task *t)
-{
-	evtimer_add(t->again, CLOCK_TIMEVAL(t->poll_ms));
-}
-
 static void on_fetched(void *arg, enum client_request_end end,
 		       struct rpc_msg *m)
 {
@@ -134,7 +129,7 @@ static void fetch(struct client_task *t)
 	t->asked = ask_about(t, "tasks/result", on_fetched);
 	if (t->asked == NULL)
 		/* the next poll finds the task completed again */
-		wait_for_next(t);
+		evtimer_add(t->again, CLOCK_TIMEVAL(t->poll_ms));
 }
 
 static void note_poll(struct client_task *t, struct json_object *task)
@@ -178,7 +173,7 @@ static void on_status(struct client_task *t, struct json_object *task)
 		    status);
 	else {
 		note_poll(t, task);
-		wait_for_next(t);
+		evtimer_add(t->again, CLOCK_TIMEVAL(t->poll_ms));
 	}
 }
 
@@ -200,7 +195,7 @@ static void poll_task(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	t->asked = ask_about(t, "tasks/get", on_polled);
 	if (t->asked == NULL)
-		wait_for_next(t);
+		evtimer_add(t->again, CLOCK_TIMEVAL(t->poll_ms));
 }
 
 /* ---- the request ---- */
@@ -238,17 +233,6 @@ static void on_answered(void *arg, enum client_request_end end,
 		finish_client_task(t, CLIENT_TASK_RESULT, m, NULL);
 }
 
-/* Does S's client take METHOD as a task? Each such METHOD has a capability. */
-static bool takes_as_task(const struct session *s, const char *method)
-{
-	char path[64];
-
-	if (s->terms.revision < MCP_2025_11_25)
-		return false;
-	snprintf(path, sizeof(path), "tasks/requests/%s", method);
-	return mcp_declares(s->terms.capabilities, path);
-}
-
 static void on_gone(struct session_observer *o)
 {
 	struct client_task *t = CONTAINER(o, struct client_task, observer);
@@ -266,10 +250,16 @@ struct client_task *client_task_ask(struct session *s, void *stream,
 				    client_task_done done, void *arg)
 {
 	struct client_task *t = xcalloc(1, sizeof(*t));
+	char path[64];
+	bool augmented;
 
+	/* a method that the client takes as a task has a capability */
+	snprintf(path, sizeof(path), "tasks/requests/%s", method);
+	augmented = s->terms.revision >= MCP_2025_11_25 &&
+		    mcp_declares(s->terms.capabilities, path);
 	*t = (struct client_task){.session = s,
 				  .stream = stream,
-				  .augmented = takes_as_task(s, method),
+				  .augmented = augmented,
 				  .ttl_ms = ttl_ms,
 				  .done = done,
 				  .arg = arg};
@@ -288,23 +278,17 @@ struct client_task *client_task_ask(struct session *s, void *stream,
 	return t;
 }
 
-/* Cancel the client's task. The answer does not matter and is not awaited. */
-static void cancel_it(struct client_task *t)
-{
-	struct client_request *a;
-
-	if (!mcp_declares(t->session->terms.capabilities, "tasks/cancel"))
-		return;
-	a = ask_about(t, "tasks/cancel", NULL);
-	if (a != NULL)
-		client_request_drop(a, NULL);
-}
-
 void client_task_drop(struct client_task *t, const char *reason)
 {
+	struct client_request *a = NULL;
+
 	if (t->asked != NULL) /* polls and fetches end without notice */
 		client_request_drop(t->asked, t->id == NULL ? reason : NULL);
-	if (t->id != NULL && reason != NULL)
-		cancel_it(t);
+	if (t->id != NULL && reason != NULL &&
+	    mcp_declares(t->session->terms.capabilities, "tasks/cancel"))
+		/* the answer does not matter and is not awaited */
+		a = ask_about(t, "tasks/cancel", NULL);
+	if (a != NULL)
+		client_request_drop(a, NULL);
 	task_free(t);
 }

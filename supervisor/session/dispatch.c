@@ -51,24 +51,12 @@ static void answer_limited(struct request *req, int64_t retry_after_ms)
 	    (long long)retry_after_ms);
 }
 
-/*
- * Count REQ against the rate. A requestor who has used up its requests may still
- * ping.
- */
-static bool is_within_rate(const struct request *req, int64_t *retry_after_ms)
-{
-	struct requestor *q = req->session->requestor;
-
-	return strcmp(req->msg.method, "ping") == 0
-		   ? requestor_take_other(q, retry_after_ms)
-		   : requestor_take(q, retry_after_ms);
-}
-
 /* May REQ's client ask now? False: REQ was answered. */
 static bool is_welcome(struct request *req)
 {
 	struct requestor *q = req->session->requestor;
 	int64_t retry_after_ms;
+	bool ping = strcmp(req->msg.method, "ping") == 0;
 
 	if (requestor_gone(q)) {
 		request_error(
@@ -78,7 +66,8 @@ static bool is_welcome(struct request *req)
 		    q->name);
 		return false;
 	}
-	if (is_within_rate(req, &retry_after_ms))
+	/* a requestor who has used up its requests may still ping */
+	if ((ping ? requestor_take_other : requestor_take)(q, &retry_after_ms))
 		return true;
 	answer_limited(req, retry_after_ms);
 	return false;
@@ -107,17 +96,13 @@ bool method_is_slow(const struct context *ctx, const char *name,
 	return m != NULL && m->slow;
 }
 
-static bool is_of_some_revision(const struct context *ctx, const char *name)
-{
-	for (const struct method *m = ctx->methods->all; m->name != NULL; m++)
-		if (strcmp(m->name, name) == 0)
-			return true;
-	return false;
-}
-
 static void answer_no_method(struct request *req)
 {
-	if (is_of_some_revision(req->ctx, req->msg.method))
+	const struct method *m = req->ctx->methods->all;
+
+	while (m->name != NULL && strcmp(m->name, req->msg.method) != 0)
+		m++;
+	if (m->name != NULL)
 		request_error(req, RPC_METHOD_NOT_FOUND, NULL,
 			      "MCP %s, which this request is of, has no method "
 			      "\"%s\"; other revisions have it here",
@@ -166,12 +151,6 @@ static void read_terms(struct request *req, struct mcp_envelope *e)
 	req->terms = req->progress.terms = &req->own_terms;
 }
 
-static void refuse_terms(struct request *req, const struct mcp_envelope *e)
-{
-	req->hint.status = 400;
-	request_error(req, e->code, mcp_envelope_data(e), "%s", e->text);
-}
-
 static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 		       struct batch *batch)
 {
@@ -186,7 +165,8 @@ static void on_request(struct session *s, void *stream, struct rpc_msg *m,
 	if (!is_welcome(req))
 		return;
 	if (e.code != 0) {
-		refuse_terms(req, &e);
+		req->hint.status = 400;
+		request_error(req, e.code, mcp_envelope_data(&e), "%s", e.text);
 	} else if (in_use) {
 		request_error(req, RPC_INVALID_REQUEST, NULL,
 			      "the id %.64s belongs to a request that is under "
@@ -330,20 +310,10 @@ static void on_gone(struct session_observer *o)
 
 static const struct session_observer_ops parts_ops = {.on_gone = on_gone};
 
-/* Does any part of M get an answer? */
-static bool wants_answer(const struct rpc_msg *m)
-{
-	for (size_t i = 0; i < m->n_parts; i++)
-		if (m->parts[i].kind == RPC_REQUEST ||
-		    m->parts[i].kind == RPC_BROKEN)
-			return true;
-	return false;
-}
-
 static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
 {
 	struct parts *p;
-	bool answered;
+	bool answered = false;
 	char errmsg[80];
 
 	if (m->parts == NULL) {
@@ -353,7 +323,9 @@ static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
 		session_refuse(s, stream, RPC_INVALID_REQUEST, errmsg);
 		return true;
 	}
-	answered = wants_answer(m);
+	for (size_t i = 0; i < m->n_parts; i++)
+		answered |= m->parts[i].kind == RPC_REQUEST ||
+			    m->parts[i].kind == RPC_BROKEN;
 	p = xcalloc(1, sizeof(*p));
 	*p = (struct parts){.session = s,
 			    .stream = stream,
@@ -367,23 +339,17 @@ static bool on_batch(struct session *s, void *stream, struct rpc_msg *m)
 	return answered;
 }
 
-/* Has any part of the batch M its own terms? */
-static bool claims_any(const struct rpc_msg *m)
-{
-	struct mcp_envelope e = {0};
-
-	for (size_t i = 0; m->parts != NULL && i < m->n_parts && !e.claims; i++)
-		mcp_envelope_read(&e, m->parts[i].params);
-	return e.claims;
-}
-
 bool session_take(struct session *s, void *stream, struct rpc_msg *m)
 {
+	struct mcp_envelope e = {0};
 	bool answered = true;
 
 	if (m->kind != RPC_BATCH)
 		return on_message(s, stream, m, NULL);
-	if (claims_any(m))
+	/* has any part its own terms? */
+	for (size_t i = 0; m->parts != NULL && i < m->n_parts && !e.claims; i++)
+		mcp_envelope_read(&e, m->parts[i].params);
+	if (e.claims)
 		session_refuse(
 		    s, stream, RPC_INVALID_REQUEST,
 		    "an array came with a message of a revision that "

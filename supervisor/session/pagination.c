@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/text/base64.h"
-#include "base/mem.h"
 #include "proto/json/json_pack.h"
 
 #define CURSOR_MAX BASE64_LEN((size_t)PAGINATION_WHERE_MAX) /* bytes */

@@ -370,40 +370,32 @@ void request_unrecorded(struct request *req, const struct run *r,
 	request_tool_error(req, &tool_error);
 }
 
-static void on_recorded(struct request *req, struct run *r,
-			const char *unrecorded)
-{
-	progress_stop(&req->progress, true);
-	request_unwatch(req);
-	if (unrecorded == NULL)
-		req->ops->run_ended(req, r);
-	else
-		request_unrecorded(req, r, unrecorded);
-}
-
-/* Tell the client of REQ of the run meanwhile, if REQ is not one of too many. */
-static void pass_notice(struct request *req, struct run *r,
-			const struct run_notice *n)
-{
-	if (!req->told)
-		return;
-	if (n->kind == NOTICE_PROGRESS)
-		progress_news(&req->progress, r);
-	else if (req->ops->logs)
-		progress_log(&req->progress, r, n);
-}
-
 static void on_notice(struct run_watch *w, struct run *r,
 		      const struct run_notice *n)
 {
 	struct request *req = CONTAINER(w, struct request, watch);
 
-	if (n->kind == NOTICE_LOG || n->kind == NOTICE_PROGRESS)
-		pass_notice(req, r, n);
-	else if (n->kind == NOTICE_RECORDED)
-		on_recorded(req, r, n->unrecorded);
-	else if (req->ops->run_changed != NULL)
-		req->ops->run_changed(req, r, n);
+	switch (n->kind) {
+	case NOTICE_PROGRESS:
+		if (req->told) /* REQ is not one of too many */
+			progress_news(&req->progress, r);
+		break;
+	case NOTICE_LOG:
+		if (req->told && req->ops->logs)
+			progress_log(&req->progress, r, n);
+		break;
+	case NOTICE_RECORDED:
+		progress_stop(&req->progress, true);
+		request_unwatch(req);
+		if (n->unrecorded == NULL)
+			req->ops->run_ended(req, r);
+		else
+			request_unrecorded(req, r, n->unrecorded);
+		break;
+	default:
+		if (req->ops->run_changed != NULL)
+			req->ops->run_changed(req, r, n);
+	}
 }
 
 void request_watch(struct request *req, struct run *r)
@@ -426,19 +418,14 @@ void request_unwatch(struct request *req)
 	run_waiter_del(&req->waiter);
 }
 
-/* Set FN as the function of REQ's timer. */
-static void set_callback(struct request *req, event_callback_fn fn)
-{
-	if (req->timer != NULL && event_get_callback(req->timer) == fn)
-		return;
-	if (req->timer != NULL)
-		event_free(req->timer);
-	req->timer = evtimer_new(req->session->ctx->base, fn, req);
-}
-
 void request_set_timer(struct request *req, int64_t ms, event_callback_fn fn)
 {
-	set_callback(req, fn);
+	if (req->timer != NULL && event_get_callback(req->timer) != fn) {
+		event_free(req->timer);
+		req->timer = NULL;
+	}
+	if (req->timer == NULL)
+		req->timer = evtimer_new(req->session->ctx->base, fn, req);
 	evtimer_add(req->timer, CLOCK_TIMEVAL(ms));
 }
 

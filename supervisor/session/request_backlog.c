@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "supervisor/run/exec/runs.h"
 #include "supervisor/run/requestor/admission.h"
 
 /* answers of a requestor made in a turn of the loop, about ends of runs */
@@ -140,30 +139,24 @@ static struct request *next_alike(const struct context *ctx,
 	return NULL;
 }
 
-/* Answer from ROW as many requests of Q as a turn takes; the rest reads the row again. */
-static void answer_alike(const struct context *ctx, const struct requestor *q,
-			 const struct store_run *row)
-{
-	struct request *req;
-
-	while ((req = next_alike(ctx, q, row->id)) != NULL &&
-	       !request_backlog_holds(req, look_again))
-		req->ops->run_stored(req, row);
-}
-
 static void on_deferred(void *arg, const struct store_result *res)
 {
 	struct request *req = arg;
 	const struct context *ctx = req->ctx;
 	const struct requestor *q = req->requestor;
+	const struct store_run *row = &res->runs[0];
 	struct tool_error tool_error = {0};
 
 	LIST_REMOVE(req, reading);
 	if (!request_unref(req))
 		return;
 	if (res->rc == 0) {
-		req->ops->run_stored(req, &res->runs[0]);
-		answer_alike(ctx, q, &res->runs[0]);
+		req->ops->run_stored(req, row);
+		/* as many requests of Q about the run as a turn takes; the rest
+		   reads the row again */
+		while ((req = next_alike(ctx, q, row->id)) != NULL &&
+		       !request_backlog_holds(req, look_again))
+			req->ops->run_stored(req, row);
 		return;
 	}
 	tool_error_set(&tool_error, "STORE_UNAVAILABLE",

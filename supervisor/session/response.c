@@ -15,7 +15,6 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/context.h"
 #include "supervisor/run/task_json.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/rpc_async.h"
@@ -49,19 +48,6 @@ static void put_error(struct buf *answer, const char *id, struct response *m)
 	m->error = NULL;
 }
 
-static void put_result(struct buf *answer, const char *id,
-		       const struct response *m, struct json_object *result)
-{
-	if (m->method != NULL) {
-		mcp_add_subscription(result, id);
-		rpc_put_notification(answer, m->method, result);
-	} else {
-		mcp_finish_result(result, m->revision);
-		rpc_put_result(answer, id, result);
-	}
-	json_object_put(result);
-}
-
 /* Put M's answer to ID, shortened as needed; nothing if M has a fault. */
 static void put_answer(struct buf *answer, const char *id, struct response *m)
 {
@@ -72,7 +58,14 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 			put_error(answer, id, m);
 		if (result == NULL)
 			return;
-		put_result(answer, id, m, result);
+		if (m->method != NULL) {
+			mcp_add_subscription(result, id);
+			rpc_put_notification(answer, m->method, result);
+		} else {
+			mcp_finish_result(result, m->revision);
+			rpc_put_result(answer, id, result);
+		}
+		json_object_put(result);
 		if (!m->gives_way || buf_len(answer) <= m->max ||
 		    m->level + 1 == RESPONSE_LEVELS)
 			return;
@@ -80,28 +73,22 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 	}
 }
 
-/* Send TEXT as a notification, unless too long for a message. */
-static void send_response(struct request *req, struct buf *text,
-			  const struct response *m)
-{
-	struct session *s = req->session;
-
-	if (buf_len(text) <= m->max)
-		s->ops->send(s->arg, req->stream, buf_data(text),
-			     buf_len(text));
-	buf_fini(text);
-	m->told(req, m->arg, true);
-}
-
 static void leave_response(struct request *req, struct buf *answer,
 			   const struct response *m)
 {
-	if (m->method != NULL)
-		send_response(req, answer, m);
-	else if (m->fault[0] != '\0')
+	struct session *s = req->session;
+
+	if (m->method != NULL) { /* a notification, unless too long */
+		if (buf_len(answer) <= m->max)
+			s->ops->send(s->arg, req->stream, buf_data(answer),
+				     buf_len(answer));
+		buf_fini(answer);
+		m->told(req, m->arg, true);
+	} else if (m->fault[0] != '\0') {
 		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", m->fault);
-	else
+	} else {
 		request_send_message(req, answer);
+	}
 }
 
 /* ---- on a thread ---- */
@@ -353,12 +340,7 @@ void response_run_of_task(struct request *req,
 void response_task(struct request *req, struct json_object *task,
 		   const struct run_result_source *a)
 {
-	response_send(req, &(struct response){.make = make_detailed,
-					      .answer = *a,
-					      .gives_way = true,
-					      .text = a->view,
-					      .len = strlen(a->view),
-					      .head = task});
+	response_tell_task(req, NULL, task, a, NULL, NULL);
 }
 
 void response_tell_task(struct request *req, const char *method,

@@ -6,14 +6,11 @@
  */
 #include "supervisor/session/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "proto/json/json.h"
-#include "proto/mcp/mcp_envelope.h"
 
 void sessions_init(struct sessions *all)
 {

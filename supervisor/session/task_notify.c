@@ -52,19 +52,6 @@ static void tell_status(struct task_notify *f)
 	json_object_put(task);
 }
 
-/*
- * Tell a status which differs from the last told, and is not the final status.
- */
-static void on_change(struct task_notify *f)
-{
-	int64_t wait = f->told_ms + STATUS_EVERY_MS - clock_mono_ms();
-
-	if (wait <= 0)
-		tell_status(f);
-	else if (!evtimer_pending(f->later, NULL))
-		evtimer_add(f->later, CLOCK_TIMEVAL(wait));
-}
-
 static void on_later(evutil_socket_t fd, short what, void *arg)
 {
 	struct task_notify *f = arg;
@@ -86,6 +73,7 @@ static void on_notice(struct run_watch *w, struct run *r,
 {
 	struct task_notify *f = CONTAINER(w, struct task_notify, watch);
 	enum task_json_status status = task_json_status(r);
+	int64_t wait_ms = f->told_ms + STATUS_EVERY_MS - clock_mono_ms();
 
 	if (n->kind > NOTICE_LOG && n->kind != NOTICE_RECORDED)
 		return;
@@ -100,8 +88,10 @@ static void on_notice(struct run_watch *w, struct run *r,
 		progress_stop(&f->progress, true);
 		tell_status(f);
 		feed_free(f);
-	} else if (status != f->told) {
-		on_change(f);
+	} else if (status != f->told && wait_ms <= 0) {
+		tell_status(f);
+	} else if (status != f->told && !evtimer_pending(f->later, NULL)) {
+		evtimer_add(f->later, CLOCK_TIMEVAL(wait_ms));
 	}
 }
 

@@ -7,7 +7,6 @@
  */
 #include "supervisor/daemon.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,6 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config.h"
 #include "supervisor/context.h"
@@ -130,12 +128,6 @@ static void log_some(void *arg)
 		fair_queue_requeue(d->ctx->turns, d->ctx->chores, &d->logging);
 }
 
-static void log_requestors(struct daemon *d)
-{
-	if (d->logging.lane == NULL)
-		fair_queue_submit(d->ctx->turns, d->ctx->chores, &d->logging);
-}
-
 static void on_usr1(struct daemon *d)
 {
 	struct context *ctx = d->ctx;
@@ -164,7 +156,8 @@ static void on_usr1(struct daemon *d)
 					: "ok",
 	    errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
 	warm_log(ctx->warm);
-	log_requestors(d);
+	if (d->logging.lane == NULL)
+		fair_queue_submit(ctx->turns, ctx->chores, &d->logging);
 	thread_pool_log(ctx->thread_pool);
 	browser_log(ctx->browser);
 }
@@ -292,7 +285,7 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
  * Block the handled signals, so that none interrupts the work at the end. Of a
  * TSTP and a CONT that wait to be read the kernel keeps only the last.
  */
-static sigset_t block_signals(void)
+sigset_t daemon_hold_signals(void)
 {
 	sigset_t set;
 
@@ -303,25 +296,11 @@ static sigset_t block_signals(void)
 	return set;
 }
 
-void daemon_hold_signals(void)
-{
-	block_signals();
-}
-
-static void watch_signals(struct daemon *d)
-{
-	sigset_t set = block_signals();
-
-	d->signals_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	d->signals = event_new(d->ctx->base, d->signals_fd,
-			       EV_READ | EV_PERSIST, on_signal, d);
-	event_add(d->signals, NULL);
-}
-
 struct daemon *daemon_new(struct server *srv, struct context *ctx,
 			  config_reader read_config, void *arg)
 {
 	struct daemon *d = xcalloc(1, sizeof(*d));
+	sigset_t set;
 
 	d->ctx = ctx;
 	d->reload = reload_new(srv, read_config, arg, &reload_ops, d);
@@ -329,7 +308,11 @@ struct daemon *daemon_new(struct server *srv, struct context *ctx,
 	ctx->reload_ask = reload_ask;
 	d->logging = (struct fair_queue_turn){.take = log_some, .arg = d};
 	d->started_ms = clock_mono_ms();
-	watch_signals(d);
+	set = daemon_hold_signals();
+	d->signals_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	d->signals = event_new(ctx->base, d->signals_fd, EV_READ | EV_PERSIST,
+			       on_signal, d);
+	event_add(d->signals, NULL);
 	return d;
 }
 
@@ -337,16 +320,6 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
 	tell_manager(arg, "WATCHDOG=1");
-}
-
-static void keep_watchdog(struct daemon *d)
-{
-	int64_t ms = sdnotify_watchdog_ms();
-
-	if (ms <= 0)
-		return;
-	d->watchdog = event_new(d->ctx->base, -1, EV_PERSIST, on_watchdog, d);
-	event_add(d->watchdog, CLOCK_TIMEVAL(ms));
 }
 
 /* Log why a server that has started serves nothing, if so. */
@@ -367,6 +340,7 @@ void daemon_opened(void *arg, int rc, const char *errmsg)
 {
 	struct daemon *d = arg;
 	int status = rc == 0 ? 0 : store_ends_start(rc);
+	int64_t watchdog_ms;
 
 	if (d->ctx->draining)
 		return;
@@ -390,7 +364,11 @@ void daemon_opened(void *arg, int rc, const char *errmsg)
 		 d->ctx->catalogue->n);
 	tell_reason(d);
 	interpreters_try(d->ctx->interpreters);
-	keep_watchdog(d);
+	watchdog_ms = sdnotify_watchdog_ms();
+	if (watchdog_ms <= 0)
+		return;
+	d->watchdog = event_new(d->ctx->base, -1, EV_PERSIST, on_watchdog, d);
+	event_add(d->watchdog, CLOCK_TIMEVAL(watchdog_ms));
 }
 
 void daemon_ready(void *arg)
@@ -401,33 +379,27 @@ void daemon_ready(void *arg)
 		store_begin(d->ctx->store);
 }
 
-static int open_sockets(struct daemon *d, char *errmsg, size_t size)
+int daemon_open(struct daemon *d)
 {
 	const struct config *config = d->ctx->config;
-	int passed = sdnotify_listen_fds();
+	int passed = sdnotify_listen_fds(), status = EX_UNAVAILABLE;
+	char errmsg[512];
 
 	if (passed > 1) {
-		snprintf(errmsg, size,
-			 "the service manager passes %d sockets, and "
-			 "one is enough",
+		log_tell(LOG_LEVEL_ERROR, "daemon",
+			 "the service manager passes %d sockets, and one is "
+			 "enough",
 			 passed);
 		return EX_CONFIG;
 	}
-	d->listener =
-	    unix_listen_open(d->ctx, config->socket,
-			     passed == 1 ? FIRST_PASSED_FD : -1, errmsg, size);
-	if (d->listener == NULL)
-		return EX_UNAVAILABLE;
-	return config->listen == NULL
-		   ? 0
-		   : http_listen_open(&d->http, d->ctx, errmsg, size);
-}
-
-int daemon_open(struct daemon *d)
-{
-	char errmsg[512];
-	int status = open_sockets(d, errmsg, sizeof(errmsg));
-
+	d->listener = unix_listen_open(d->ctx, config->socket,
+				       passed == 1 ? FIRST_PASSED_FD : -1,
+				       errmsg, sizeof(errmsg));
+	if (d->listener != NULL)
+		status = config->listen == NULL
+			     ? 0
+			     : http_listen_open(&d->http, d->ctx, errmsg,
+						sizeof(errmsg));
 	if (status != 0)
 		log_tell(LOG_LEVEL_ERROR, "daemon", "%s", errmsg);
 	return status;

@@ -15,6 +15,8 @@
 #ifndef SUPERVISOR_DAEMON_H
 #define SUPERVISOR_DAEMON_H
 
+#include <signal.h>
+
 #include "supervisor/reload.h"
 
 struct context;
@@ -22,8 +24,9 @@ struct daemon;
 
 /*
  * Hold the signals until the daemon watches them; call before any child starts.
+ * Return the signals.
  */
-void daemon_hold_signals(void);
+sigset_t daemon_hold_signals(void);
 /*
  * Make the daemon and watch the signals; call before any thread starts.
  * READ_CONFIG and ARG serve HUP.

@@ -222,13 +222,6 @@ static int open_transport(struct server *srv, struct transport *t,
 	return 0;
 }
 
-static void close_transport(struct server *srv, struct transport *t)
-{
-	stdio_close(t->stdio);
-	daemon_free(t->daemon);
-	srv->on_opened = NULL; /* the store may answer later */
-}
-
 static int serve_config(const struct config *config, struct flags *f)
 {
 	struct server srv = {
@@ -258,7 +251,9 @@ static int serve_config(const struct config *config, struct flags *f)
 		status = server_loop(&srv);
 		served = !f->stdio;
 	}
-	close_transport(&srv, &t);
+	stdio_close(t.stdio);
+	daemon_free(t.daemon);
+	srv.on_opened = NULL; /* the store may answer later */
 	server_fini(&srv);
 	if (!privs_leave_root())
 		cgroup_remove();
@@ -390,16 +385,6 @@ static int shown_status(int status)
 	return status == 0 ? EXIT_FAILURE : status;
 }
 
-/*
- * Return large freed blocks to the system. malloc(3) itself keeps up to twice
- * the largest block ever freed.
- */
-static void return_memory(void)
-{
-	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	mallopt(M_TRIM_THRESHOLD, 2 << 20);
-}
-
 int main(int argc, char **argv)
 {
 	struct flags f = {.uid = getuid()};
@@ -407,7 +392,10 @@ int main(int argc, char **argv)
 	char errmsg[1024];
 	int status;
 
-	return_memory();
+	/* large freed blocks go back to the system: malloc(3) itself keeps up to
+	   twice the largest block ever freed */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 2 << 20);
 	fill_standard_fds();
 	umask(0); /* each mode is the one said where a thing is made */
 	signal(SIGPIPE, SIG_IGN); /* the reader of stderr may have left */
@@ -434,7 +422,7 @@ int main(int argc, char **argv)
 		return shown_status(check_config(config, &f));
 	status = start_check_user(config);
 	if (status == 0)
-		status = start_check_all(config, f.stdio);
+		status = start_check_all(config, f.stdio, false);
 	if (status == 0)
 		return serve_config(config, &f);
 	config_free(config);

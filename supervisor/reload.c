@@ -8,8 +8,6 @@
  */
 #include "supervisor/reload.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,30 +91,17 @@ static void add_asker(struct reload *r,
 
 /* ---- freeing the old templates, a few in each turn ---- */
 
-static void free_soon(struct reload *r)
-{
-	event_add(r->free_more, CLOCK_TIMEVAL(0));
-}
-
 static void free_more(evutil_socket_t fd, short what, void *arg)
 {
 	struct reload *r = arg;
 
 	(void)fd, (void)what;
 	if (catalogue_shrink(r->old, FREED_AT_ONCE)) {
-		free_soon(r);
+		event_add(r->free_more, CLOCK_TIMEVAL(0));
 		return;
 	}
 	catalogue_free(r->old);
 	r->old = NULL;
-}
-
-/* Free C soon; a catalogue left by an earlier reload is freed at once. */
-static void free_catalogue(struct reload *r, struct catalogue *c)
-{
-	catalogue_free(r->old);
-	r->old = c;
-	free_soon(r);
 }
 
 /* ---- the swap ---- */
@@ -224,7 +209,9 @@ static void take_templates(struct reload *r, struct catalogue *catalogue)
 	reload_report_templates(r->report, ctx->catalogue, catalogue, NULL);
 	shown =
 	    r->by_watch && !changed && same_folders(ctx->catalogue, catalogue);
-	free_catalogue(r, ctx->catalogue);
+	catalogue_free(r->old); /* of an earlier reload */
+	r->old = ctx->catalogue;
+	event_add(r->free_more, CLOCK_TIMEVAL(0));
 	ctx->catalogue = catalogue;
 	loop_guard_allow("a reload, which the operator asks for");
 	apply_catalogue(r, changed, shown);

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -190,27 +189,21 @@ static struct event *every(struct context *ctx, int seconds,
 
 /* ---- the store, when first needed ---- */
 
-/* Time has passed: see which requestors may use or start more again. */
-static void look_at_requestors(struct context *ctx)
+/* Take over the runs of servers that died since the last sweep. */
+static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
+	struct context *ctx = arg;
 	struct requestor *q, *next;
 
+	(void)fd, (void)what;
+	runs_recover(ctx->runs);
+	store_sweep(ctx->store, clock_wall_ms());
+	/* time has passed: requestors may use or start more again */
 	HASH_ITER(hh, ctx->requestors->by_name, q, next) {
 		requestor_hold(q);
 		artifact_save_count(ctx->store, q);
 	}
 	runs_pump(ctx->runs);
-}
-
-/* Take over the runs of servers that died since the last sweep. */
-static void on_sweep(evutil_socket_t fd, short what, void *arg)
-{
-	struct context *ctx = arg;
-
-	(void)fd, (void)what;
-	runs_recover(ctx->runs);
-	store_sweep(ctx->store, clock_wall_ms());
-	look_at_requestors(ctx);
 }
 
 /* Log how many lines were held back. */

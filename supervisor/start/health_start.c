@@ -97,27 +97,16 @@ static int look_at_way(const char *dir, char **at)
 	return rc;
 }
 
-/*
- * As root: can the state folder be given to the user who will serve? 0 or the
- * exit status.
- */
-static int look_as_root(const char *dir, char *errmsg, size_t size)
-{
-	return access(dir, F_OK) == 0 &&
-		       privs_try_state(dir, errmsg, size) < 0 &&
-		       !privs_may_write(dir)
-		   ? EX_NOPERM
-		   : 0;
-}
-
 int health_start_state(const struct health_start *c, char *errmsg, size_t size)
 {
 	const char *dir = c->config->state_dir;
 	char *at, text[HEALTH_ERRMSG_SIZE / 2];
-	int status = look_as_root(dir, errmsg, size), rc;
+	int rc;
 
-	if (status != 0)
-		return status;
+	/* as root: can the folder be given to the user who will serve? */
+	if (access(dir, F_OK) == 0 && privs_try_state(dir, errmsg, size) < 0 &&
+	    !privs_may_write(dir))
+		return EX_NOPERM;
 	rc = look_at_way(dir, &at);
 	if (rc == -EACCES && privs_leave_root() && privs_may_write(at))
 		rc = 0; /* the user's already; root may have no right */

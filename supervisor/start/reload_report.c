@@ -68,13 +68,20 @@ static void add_changes(struct json_object *report, const struct catalogue *was,
 	json_add(report, "new:o changed:o gone:o", added, changed, gone);
 }
 
-static void add_refused(struct json_object *report, const struct catalogue *now)
+void reload_report_templates(struct json_object *report,
+			     const struct catalogue *was,
+			     const struct catalogue *now, const char *why)
 {
-	struct json_object *refused = json_object_new_array();
+	struct json_object *refused;
 	size_t n = now->n_problems < RELOAD_REPORT_REFUSED
 		       ? now->n_problems
 		       : RELOAD_REPORT_REFUSED;
 
+	json_add(report, "templates:i templatesWhy?s", now->n, why);
+	if (now == was)
+		return;
+	add_changes(report, was, now);
+	refused = json_object_new_array();
 	for (size_t i = 0; i < n; i++)
 		json_object_array_add(
 		    refused,
@@ -82,15 +89,4 @@ static void add_refused(struct json_object *report, const struct catalogue *now)
 			      now->problems[i].errmsg, now->problems[i].kept));
 	json_add(report, "refused:o refusedMore?i", refused,
 		 now->n_problems - n);
-}
-
-void reload_report_templates(struct json_object *report,
-			     const struct catalogue *was,
-			     const struct catalogue *now, const char *why)
-{
-	json_add(report, "templates:i templatesWhy?s", now->n, why);
-	if (now == was)
-		return;
-	add_changes(report, was, now);
-	add_refused(report, now);
 }

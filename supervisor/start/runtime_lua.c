@@ -12,7 +12,6 @@
 #include "base/os/log.h"
 #include "base/text/errmsg.h"
 #include "base/text/utf8.h"
-#include "proto/json/json_pack.h"
 #include "supervisor/context.h"
 #include "supervisor/packages/package/diagnostics.h"
 #include "supervisor/packages/package/package.h"
@@ -84,21 +83,17 @@ static int check_level(const struct isolation *iso,
 	return EX_UNAVAILABLE;
 }
 
-/* Return the cgroup that holds the zygote of Lua, which has just reported. */
-static const char *measured_cgroup(const struct context *ctx)
-{
-	pid_t pid = spawner_zygote_pid(ctx->spawner, RUNTIME_LUA);
-
-	return cgroup_holds((enum cgroup_leaf)RUNTIME_LUA, pid) ? cgroup_name()
-								: "none";
-}
-
 static int lua_measured(const struct context *ctx, int require,
 			const struct zygote_proto_event *report)
 {
 	struct isolation *iso = ctx->isolation;
 	bool more = cgroup_why()[0] != '\0';
-	const char *cgroup = measured_cgroup(ctx);
+	/* the cgroup that holds the zygote of Lua, which has just reported */
+	const char *cgroup =
+	    cgroup_holds((enum cgroup_leaf)RUNTIME_LUA,
+			 spawner_zygote_pid(ctx->spawner, RUNTIME_LUA))
+		? cgroup_name()
+		: "none";
 
 	isolation_set(iso, report, cgroup);
 	log_info("server",

@@ -45,31 +45,21 @@ static int64_t env_number(const char *name)
 	return *end == '\0' && n > 0 ? n : 0;
 }
 
-/*
- * Is a variable meant for this process? The variable PID_NAME names the
- * process; 0: any process.
- */
-static int meant_for_us(const char *pid_name)
-{
-	int64_t pid = env_number(pid_name);
-
-	return pid == 0 || pid == getpid();
-}
-
 static void read_variables(void)
 {
 	static const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC",
 					    "WATCHDOG_PID",  "LISTEN_FDS",
 					    "LISTEN_PID",    "LISTEN_FDNAMES"};
 	const char *socket = getenv("NOTIFY_SOCKET");
-	int64_t fds;
+	int64_t fds, watched;
 
 	if (from_manager.read)
 		return;
 	from_manager.read = 1;
 	if (socket != NULL && strlen(socket) < sizeof(from_manager.socket))
 		memcpy(from_manager.socket, socket, strlen(socket));
-	if (meant_for_us("WATCHDOG_PID"))
+	watched = env_number("WATCHDOG_PID"); /* 0: any process */
+	if (watched == 0 || watched == getpid())
 		from_manager.watchdog_us = env_number("WATCHDOG_USEC");
 	fds = env_number("LISTEN_FDS");
 	if (env_number("LISTEN_PID") == getpid())

@@ -7,7 +7,6 @@
  */
 #include "supervisor/start/start_check.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +64,7 @@ static void on_found(void *arg, enum health_status verdict, int status,
 		f->status = status;
 }
 
-static int check_start(const struct config *c, bool stdio, bool check)
+int start_check_all(const struct config *c, bool stdio, bool check)
 {
 	const struct health_start of = {
 	    .config = c, .stdio = stdio, .check = check};
@@ -73,11 +72,6 @@ static int check_start(const struct config *c, bool stdio, bool check)
 
 	health_check_start(&of, on_found, &found);
 	return found.status;
-}
-
-int start_check_all(const struct config *c, bool stdio)
-{
-	return check_start(c, stdio, false);
 }
 
 /* ---- templates ---- */
@@ -88,19 +82,6 @@ static void print_json(struct json_object *list)
 	puts(json_object_to_json_string_ext(
 	    list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(list);
-}
-
-/*
- * Print {templateId, version, path, digest, permissions, section} of each
- * template.
- */
-static void print_grants(const struct catalogue *cat, const struct config *c)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < cat->n; i++)
-		json_object_array_add(list, grants_of(cat->all[i], c));
-	print_json(list);
 }
 
 /*
@@ -124,23 +105,10 @@ static void tell_unknown(const char *where, const char *key, const char *list,
 	}
 }
 
-static void tell_unknown_of(const struct config_requestor *r,
-			    const struct catalogue *cat)
-{
-	char *where = xasprintf("requestor \"%s\"", r->name);
-
-	tell_unknown(where, "templates", r->templates, cat);
-	free(where);
-}
-
-static bool is_yes_or_no(const char *word)
-{
-	return word == NULL || strcmp(word, "yes") == 0 ||
-	       strcmp(word, "no") == 0;
-}
-
 static void print_templates(const struct catalogue *cat, const struct config *c)
 {
+	const char *published = c->publish_templates;
+
 	for (size_t i = 0; i < cat->n; i++)
 		printf("%s %s\n", cat->all[i]->id, cat->all[i]->version_text);
 	for (size_t i = 0; i < c->n_grants; i++) {
@@ -150,16 +118,22 @@ static void print_templates(const struct catalogue *cat, const struct config *c)
 			log_plain("[grant \"%s\"] is not used: %s",
 				  c->grants[i].name, errmsg);
 	}
-	for (size_t i = 0; i < c->n_requestors; i++)
-		tell_unknown_of(&c->requestors[i], cat);
+	for (size_t i = 0; i < c->n_requestors; i++) {
+		char *where =
+		    xasprintf("requestor \"%s\"", c->requestors[i].name);
+
+		tell_unknown(where, "templates", c->requestors[i].templates,
+			     cat);
+		free(where);
+	}
 	for (size_t i = 0; i < c->n_overs; i++)
 		if (catalogue_newest(cat, c->overs[i].name) == NULL)
 			log_plain(
 			    "[template \"%s\"]: there is no such template",
 			    c->overs[i].name);
-	if (!is_yes_or_no(c->publish_templates))
-		tell_unknown("server", "publish_templates",
-			     c->publish_templates, cat);
+	if (published != NULL && strcmp(published, "yes") != 0 &&
+	    strcmp(published, "no") != 0)
+		tell_unknown("server", "publish_templates", published, cat);
 }
 
 /* Is PATH a folder that cannot be read, which has been reported already? */
@@ -176,13 +150,19 @@ static int check_templates(const struct config *c, const struct start_check *p)
 	struct catalogue *cat = catalogue_load_configured(
 	    c, privsep_workers_are_others(), NULL, NULL);
 	int status = cat->n_problems == 0 ? 0 : EX_CONFIG;
+	struct json_object *list;
 
-	if (p->faults)
+	if (p->faults) {
 		print_json(package_check_all(cat));
-	else if (p->grants)
-		print_grants(cat, c);
-	else
+	} else if (p->grants) {
+		/* {templateId, version, path, digest, permissions, section} */
+		list = json_object_new_array();
+		for (size_t i = 0; i < cat->n; i++)
+			json_object_array_add(list, grants_of(cat->all[i], c));
+		print_json(list);
+	} else {
 		print_templates(cat, c);
+	}
 	for (size_t i = 0; !p->faults && i < cat->n_problems; i++)
 		if (p->templates_alone || !is_folder(c, cat->problems[i].path))
 			log_plain("%s: %s", cat->problems[i].path,
@@ -196,7 +176,7 @@ int precheck(const struct config *c, const struct start_check *p)
 	int status = p->templates_alone ? 0 : start_check_user(c), more;
 
 	if (status == 0 && !p->templates_alone)
-		status = check_start(c, p->stdio, true);
+		status = start_check_all(c, p->stdio, true);
 	more = check_templates(c, p);
 	return status != 0 ? status : more;
 }

@@ -18,9 +18,10 @@ int start_check_user(const struct config *c);
 
 /*
  * Check before a start: 0, or the status to exit with, after a report. STDIO:
- * for one client. Faults that do not end the start are reported as well.
+ * for one client. CHECK: nothing will be started, and all faults are reported, not
+ * only the fault that ends the start.
  */
-int start_check_all(const struct config *c, bool stdio);
+int start_check_all(const struct config *c, bool stdio, bool check);
 
 struct start_check {
 	bool stdio;

@@ -155,23 +155,6 @@ static void outcome_processes(struct run *r)
 	outcome_limit(r, LIMIT_PROCESSES, allowed + 1, errmsg);
 }
 
-/*
- * Set R's error: the worker could not be caged, and never had the template's
- * code.
- */
-static void outcome_cage(struct run *r, int guard)
-{
-	run_set_error(
-	    r, "WORKER_CRASHED", json_pack("guard:i", guard),
-	    guard == SANDBOX_SECCOMP
-		? "the kernel took no filter of system calls for it, so the "
-		  "worker ended before it ran anything; the memory for filters "
-		  "may be used up (net.core.bpf_jit_limit), which all programs "
-		  "of that machine share"
-		: "a step of its cage failed, so the worker ended before it "
-		  "ran anything; the server's start-up line has more");
-}
-
 void outcome_cpu(struct run *r, int64_t used_ms)
 {
 	char time[QUANTITY_SIZE];
@@ -186,6 +169,7 @@ void outcome_cpu(struct run *r, int64_t used_ms)
 static void outcome_death(struct run *r, const struct exit_facts *e)
 {
 	int sig = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0;
+	int guard = WEXITSTATUS(e->status) - ZYGOTE_PROTO_EXIT_UNCAGED;
 
 	if (sig == SIGXCPU ||
 	    (sig == SIGKILL && r->use.cpu_ms >= r->limits.cpu_ms))
@@ -196,10 +180,17 @@ static void outcome_death(struct run *r, const struct exit_facts *e)
 			      "the sandbox stopped a forbidden system call");
 	else if (sig != 0)
 		outcome_signal(r, sig);
-	else if (WEXITSTATUS(e->status) >= ZYGOTE_PROTO_EXIT_UNCAGED &&
-		 WEXITSTATUS(e->status) < ZYGOTE_PROTO_EXIT_UNCAGED + 32)
-		outcome_cage(r, WEXITSTATUS(e->status) -
-				    ZYGOTE_PROTO_EXIT_UNCAGED);
+	else if (guard >= 0 && guard < 32) /* never had the template's code */
+		run_set_error(
+		    r, "WORKER_CRASHED", json_pack("guard:i", guard),
+		    guard == SANDBOX_SECCOMP
+			? "the kernel took no filter of system calls for it, so "
+			  "the worker ended before it ran anything; the memory "
+			  "for filters may be used up (net.core.bpf_jit_limit), "
+			  "which all programs of that machine share"
+			: "a step of its cage failed, so the worker ended "
+			  "before it ran anything; the server's start-up line "
+			  "has more");
 	else
 		run_set_error(r, "PROTOCOL_VIOLATION",
 			      detail("offence", "exit without a result"),

@@ -81,23 +81,6 @@ static const char *artifact_type(const char *mime_type)
 	return "binary";
 }
 
-static struct json_object *artifacts_view(const struct run *r)
-{
-	struct json_object *list =
-	    json_object_new_array_ext((int)r->n_artifacts);
-
-	for (size_t i = 0; i < r->n_artifacts; i++) {
-		const struct run_artifact *a = &r->artifacts[i];
-
-		json_object_array_add(
-		    list, json_pack("artifactId:s type:s size:i name:s "
-				    "mimeType:s",
-				    a->id, artifact_type(a->mime_type), a->size,
-				    a->name, a->mime_type));
-	}
-	return list;
-}
-
 static struct json_object *error_view(const char *code, const char *message,
 				      const char *run_id,
 				      struct json_object *details)
@@ -119,7 +102,19 @@ static struct json_object *error_view(const char *code, const char *message,
 
 static void write_end(struct buf *out, const struct run *r)
 {
-	json_write(out, "artifacts:o", artifacts_view(r));
+	struct json_object *list =
+	    json_object_new_array_ext((int)r->n_artifacts);
+
+	for (size_t i = 0; i < r->n_artifacts; i++) {
+		const struct run_artifact *a = &r->artifacts[i];
+
+		json_object_array_add(
+		    list, json_pack("artifactId:s type:s size:i name:s "
+				    "mimeType:s",
+				    a->id, artifact_type(a->mime_type), a->size,
+				    a->name, a->mime_type));
+	}
+	json_write(out, "artifacts:o", list);
 	if (r->output.text == NULL &&
 	    (r->output.value != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))

@@ -133,22 +133,6 @@ static void set_expiry(struct runs *s, struct run *r)
 		r->expires_ms = r->task.expires_ms;
 }
 
-/* Replace a large log by a line with the reason for its absence. */
-static void let_log_go(struct run *r)
-{
-	char ts[CLOCK_ISO_SIZE];
-
-	if (r->log.text == NULL ||
-	    buf_len(r->log.text) < DISK_SPACE_LARGE_BYTES)
-		return;
-	clock_iso(ts, clock_wall_ms());
-	buf_drop(r->log.text, buf_len(r->log.text));
-	buf_printf(r->log.text,
-		   "%s notice this log was not kept: the disk of the "
-		   "server is nearly full\n",
-		   ts);
-}
-
 /*
  * Return the event that ends R: while the disk is nearly full a large result is
  * not written, and only R's end is recorded.
@@ -157,11 +141,20 @@ static enum run_event fitting_event(struct runs *s, struct run *r,
 				    enum run_event ev)
 {
 	enum disk_space room = disk_space_lately(s->ctx->config);
+	char ts[CLOCK_ISO_SIZE];
 	size_t len = 0;
 
 	if (room == DISK_SPACE_OK)
 		return ev;
-	let_log_go(r);
+	if (r->log.text != NULL &&
+	    buf_len(r->log.text) >= DISK_SPACE_LARGE_BYTES) {
+		clock_iso(ts, clock_wall_ms());
+		buf_drop(r->log.text, buf_len(r->log.text));
+		buf_printf(r->log.text,
+			   "%s notice this log was not kept: the disk of the "
+			   "server is nearly full\n",
+			   ts);
+	}
 	if (r->output.text != NULL)
 		len = r->output.len;
 	else if (r->output.value != NULL)

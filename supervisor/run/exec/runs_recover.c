@@ -131,14 +131,19 @@ static void on_recovered(void *arg, const struct store_result *res)
 	}
 }
 
-/* Tell the store how long interrupted runs are kept: by each requestor's section. */
-static void set_keep(struct runs *s)
+/* The minute's timer and a pause after a failure call: one recovery at a time. */
+void runs_recover(struct runs *s)
 {
 	const struct config *config = s->ctx->config;
-	struct store_keep *own =
-	    xcalloc(config->n_requestors + 1, sizeof(*own));
+	struct store_keep *own;
 	size_t n = 0;
 
+	if (s->recovering)
+		return;
+	s->recovering = true;
+	/* the store is told how long interrupted runs are kept: by each
+	   requestor's section */
+	own = xcalloc(config->n_requestors + 1, sizeof(*own));
 	for (size_t i = 0; i < config->n_requestors; i++) {
 		const char *name = config->requestors[i].name;
 		struct requestor *q = requestors_find(s->ctx->requestors, name);
@@ -149,15 +154,6 @@ static void set_keep(struct runs *s)
 	store_keep_lost(s->ctx->store, runs_ttl(s, NULL),
 			config->artifact_ttl_ms, own, n);
 	free(own);
-}
-
-/* The minute's timer and a pause after a failure call: one recovery at a time. */
-void runs_recover(struct runs *s)
-{
-	if (s->recovering)
-		return;
-	s->recovering = true;
-	set_keep(s);
 	(s->ctx->passing ? store_recover_begun
 			 : store_recover)(s->ctx->store, on_recovered, s);
 }

@@ -97,22 +97,6 @@ int worker_violation(struct worker *w, const char *offence)
 	return worker_violation_of(w, offence, json_object_new_object());
 }
 
-/* Set RUN_TIMEOUT, with the time wished for if the run got less. */
-static void tell_timeout(struct run *r)
-{
-	char had[QUANTITY_SIZE], wished[QUANTITY_SIZE];
-	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
-
-	quantity(had, r->limits.timeout_ms, "ms");
-	quantity(wished, r->limits.wished_ms, "ms");
-	run_set_error(r, "RUN_TIMEOUT",
-		      limits_details(r, LIMIT_TIMEOUT, r->limits.timeout_ms),
-		      "the run did not end within the %s that it had%s%s%s",
-		      had, cut ? "; " : "", cut ? wished : "",
-		      cut ? " were asked for, which is more than it may have"
-			  : "");
-}
-
 /*
  * Ask W to end, and have on_deadline() ask again until the grace is over: a
  * pending SIGTERM of the program's own keeps the supervisor's from arriving.
@@ -133,17 +117,28 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
 	struct run *r = w->run;
+	char had[QUANTITY_SIZE], wished[QUANTITY_SIZE];
+	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
 	int64_t left_ms;
 
 	(void)fd, (void)what;
 	if (ask_again(w))
 		return;
-	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
+	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE) {
 		; /* the outcome is settled */
-	else if (w->silent)
+	} else if (w->silent) {
 		w->lived_on = true;
-	else
-		tell_timeout(r);
+	} else { /* the run may have got less time than was wished for */
+		quantity(had, r->limits.timeout_ms, "ms");
+		quantity(wished, r->limits.wished_ms, "ms");
+		run_set_error(
+		    r, "RUN_TIMEOUT",
+		    limits_details(r, LIMIT_TIMEOUT, r->limits.timeout_ms),
+		    "the run did not end within the %s that it had%s%s%s", had,
+		    cut ? "; " : "", cut ? wished : "",
+		    cut ? " were asked for, which is more than it may have"
+			: "");
+	}
 	worker_kill(w, SIGKILL);
 	if (spawned_is_alive(w->spawned))
 		return;

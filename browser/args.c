@@ -4,7 +4,7 @@
  * ipc/browser_proto.c. A wrong argument is the call's fault INVALID_PARAMETER,
  * with a pointer to the argument and what would pass.
  */
-#include "browser/args.h"
+#include "browser/browser.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -143,23 +143,6 @@ static int check_arg(struct call *c, const struct browser_proto_arg *a,
 	return -1;
 }
 
-static int check_all(struct call *c)
-{
-	const struct browser_proto_arg *a;
-
-	json_object_object_foreach(c->args, name, value) {
-		a = browser_proto_arg(c->action, name, strlen(name));
-		if (a == NULL)
-			return refuse_unknown_arg(c, name);
-		if (check_arg(c, a, value) < 0)
-			return -1;
-	}
-	for (a = c->action->args; a->name != NULL; a++)
-		if (a->required && json_member(c->args, a->name) == NULL)
-			return refuse_arg(c, a->name, "required", "given");
-	return 0;
-}
-
 int64_t arg_int(struct call *c, const char *name)
 {
 	const struct browser_proto_arg *a =
@@ -209,6 +192,7 @@ int args_take(struct call *c, struct json_object *body)
 	const char *trust = json_member_str(body, "trust");
 	struct json_object *args = json_member(body, "args");
 	int64_t timeout = json_member_int(body, "timeoutMs");
+	const struct browser_proto_arg *a;
 
 	if (requestor == NULL || trust == NULL || timeout < 1 ||
 	    timeout > BROWSER_PROTO_TIMEOUT_MAX ||
@@ -229,8 +213,16 @@ int args_take(struct call *c, struct json_object *body)
 				  "args must be an object");
 	c->args =
 	    args == NULL ? json_object_new_object() : json_object_get(args);
-	if (check_all(c) < 0)
-		return -1;
+	json_object_object_foreach(c->args, name, value) {
+		a = browser_proto_arg(c->action, name, strlen(name));
+		if (a == NULL)
+			return refuse_unknown_arg(c, name);
+		if (check_arg(c, a, value) < 0)
+			return -1;
+	}
+	for (a = c->action->args; a->name != NULL; a++)
+		if (a->required && json_member(c->args, a->name) == NULL)
+			return refuse_arg(c, a->name, "required", "given");
 	call_begin(c);
 	return 0;
 }

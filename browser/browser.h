@@ -145,6 +145,13 @@ struct json_object *call_cdp_try(struct call *c, const char *session,
 void send_cdp(struct browser *b, const char *session, const char *method,
 	      struct json_object *params);
 
+/* ---- args.c ---- */
+
+/*
+ * Fill C from BODY (lent; see PROTOCOL.md). 0, or -1 and a fault; then some
+ * fields may be empty.
+ */
+int args_take(struct call *c, struct json_object *body);
 /* Return an argument, by default from the action's table. */
 int64_t arg_int(struct call *c, const char *name);
 bool arg_bool(struct call *c, const char *name);
@@ -260,8 +267,6 @@ struct tab *tab_attached(struct browser *b, const char *attached);
 /* Give the events of ATTACHED to T, until it is unhooked. */
 void tab_hook(struct tab *t, const char *attached);
 void tab_unhook(struct tab *t, const char *attached);
-
-/* ---- tab_request.c ---- */
 
 unsigned tab_requests(struct tab *t); /* counts pending requests that are not
 					 old */

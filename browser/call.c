@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "browser/args.h"
 #include "browser/cdp/cdp.h"
 #include "browser/chromium.h"
 #include "browser/fiber.h"
@@ -227,22 +226,6 @@ void send_cdp(struct browser *b, const char *session, const char *method,
 
 /* ---- the life of a call ---- */
 
-static void call_free(struct call *c)
-{
-	if (c->wake != NULL)
-		event_free(c->wake);
-	fiber_free(c->fiber);
-	free(c->requestor);
-	free(c->of_run);
-	free(c->in_session);
-	host_grants_unref(c->hosts);
-	free(c->fault.message);
-	json_object_put(c->fault.details);
-	json_object_put(c->args);
-	json_object_put(c->result);
-	free(c);
-}
-
 static void call_end(struct call *c)
 {
 	struct browser *b = c->b;
@@ -266,7 +249,18 @@ static void call_end(struct call *c)
 	rpc_server_reply(b->rpc, c->seq, c->fault.code == NULL, body);
 	TAILQ_REMOVE(&b->calls, c, link);
 	b->n_calls--;
-	call_free(c);
+	if (c->wake != NULL)
+		event_free(c->wake);
+	fiber_free(c->fiber);
+	free(c->requestor);
+	free(c->of_run);
+	free(c->in_session);
+	host_grants_unref(c->hosts);
+	free(c->fault.message);
+	json_object_put(c->fault.details);
+	json_object_put(c->args);
+	json_object_put(c->result);
+	free(c);
 }
 
 static void in_fiber(void *arg)
@@ -296,14 +290,6 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 		call_end(c);
 }
 
-static int (*runner(const char *name))(struct call *c)
-{
-	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
-		if (strcmp(actions[i].name, name) == 0)
-			return actions[i].run;
-	return NULL;
-}
-
 void call_start(struct browser *b, uint32_t seq, const char *tool,
 		struct json_object *body)
 {
@@ -312,7 +298,9 @@ void call_start(struct browser *b, uint32_t seq, const char *tool,
 	c->b = b;
 	c->seq = seq;
 	c->action = browser_proto_action(tool);
-	c->run = runner(tool);
+	for (size_t i = 0; i < ARRAY_LEN(actions); i++)
+		if (strcmp(actions[i].name, tool) == 0)
+			c->run = actions[i].run;
 	TAILQ_INSERT_TAIL(&b->calls, c, link);
 	b->n_calls++;
 	if (c->action == NULL || c->run == NULL)

@@ -220,9 +220,7 @@ static void on_up(void *arg, const struct chromium_pipes *ends)
 	struct chromium *ch = arg;
 
 	ch->proxy = proxy_new(ch->b->base, ends->listener, ch->b->resolver,
-			      &proxy_ops, ch);
-	if (ch->b->alone)
-		proxy_alone(ch->proxy);
+			      ch->b->alone, &proxy_ops, ch);
 	ch->cdp = cdp_new(ch->b->base, ends->from, ends->to, &cdp_ops, ch);
 	cdp_call(ch->cdp, NULL, "Target.setDiscoverTargets",
 		 json_pack("discover:b", 1), NULL, NULL);

@@ -111,7 +111,7 @@ static const struct option options[] = {
 };
 
 /* Set the limit of the flag number WHICH. */
-static void set_number(int which, long long n)
+static bool take_number(int which, const char *text)
 {
 	struct limits *l = &broker.limits;
 	unsigned *const counts[COUNTS] = {&l->sessions, &l->tabs,
@@ -119,15 +119,6 @@ static void set_number(int which, long long n)
 	int64_t *const times[] = {&l->session_idle_ms, &l->session_max_ms,
 				  &l->idle_ms,	       &l->memory_bytes,
 				  &l->processes,       &own_uid};
-
-	if ((size_t)which < ARRAY_LEN(counts))
-		*counts[which] = (unsigned)n;
-	else
-		*times[(size_t)which - ARRAY_LEN(counts)] = n;
-}
-
-static bool take_number(int which, const char *text)
-{
 	const char *name = options[which + OPT_NUMBERS - OPT_LEVEL].name;
 	char *end;
 	const long long most = which < COUNTS ? INT_MAX : INT64_C(1) << 50;
@@ -135,37 +126,37 @@ static bool take_number(int which, const char *text)
 
 	errno = 0;
 	n = strtoll(text, &end, 10);
-	if (errno == 0 && end != text && *end == '\0' && n >= 1 && n <= most) {
-		set_number(which, n);
-		return true;
-	}
-	fprintf(stderr,
-		"paddock-browser: --%s is \"%s\"; 1 to %lld would pass\n", name,
-		text, most);
-	return false;
-}
-
-static bool take_level(const char *name)
-{
-	int level = log_level_of(name);
-
-	if (level < 0) {
-		fprintf(stderr,
-			"paddock-browser: --log-level is \"%s\"; error, warn, "
-			"info or debug would pass\n",
-			name);
+	if (errno != 0 || end == text || *end != '\0' || n < 1 || n > most) {
+		fprintf(
+		    stderr,
+		    "paddock-browser: --%s is \"%s\"; 1 to %lld would pass\n",
+		    name, text, most);
 		return false;
 	}
-	log_set_level((enum log_level)level);
+	if ((size_t)which < ARRAY_LEN(counts))
+		*counts[which] = (unsigned)n;
+	else
+		*times[(size_t)which - ARRAY_LEN(counts)] = n;
 	return true;
 }
 
 /* Return -1: go on; else the exit status. */
 static int take_flag(int opt)
 {
+	int level;
+
 	switch (opt) {
 	case OPT_LEVEL:
-		return take_level(optarg) ? -1 : EXIT_USAGE;
+		level = log_level_of(optarg);
+		if (level >= 0) {
+			log_set_level((enum log_level)level);
+			return -1;
+		}
+		fprintf(stderr,
+			"paddock-browser: --log-level is \"%s\"; error, warn, "
+			"info or debug would pass\n",
+			optarg);
+		return EXIT_USAGE;
 	case OPT_CHROMIUM:
 		broker.limits.chromium = optarg;
 		return -1;
@@ -265,20 +256,6 @@ static int fork_helpers(void)
 	return helpers.names < 0 ? helpers.names : 0;
 }
 
-/*
- * Wait for the helpers to end, with all children, after the sockets are closed.
- */
-static void await_helpers(void)
-{
-	int status;
-
-	for (size_t i = 0; i < ARRAY_LEN(helpers.pids); i++)
-		while (helpers.pids[i] > 0 &&
-		       waitpid(helpers.pids[i], &status, 0) < 0 &&
-		       errno == EINTR)
-			;
-}
-
 static void prepare_process(void)
 {
 	static const int signals[] = {SIGTERM, SIGINT};
@@ -318,39 +295,32 @@ static int confine(void)
 	return rc;
 }
 
-/* End the calls waiting in fibers; the answers are not read. */
-static void end_calls(void)
+static void run_broker(void)
 {
 	struct call *c;
+	int status;
 
+	broker.rpc = rpc_server_new(&broker, BROWSER_PROTO_FD);
+	event_base_dispatch(broker.base);
+	/* end the calls waiting in fibers; the answers are not read */
 	while (!TAILQ_EMPTY(&broker.calls)) {
 		TAILQ_FOREACH(c, &broker.calls, link)
 			call_abort(c, "PAGE_CRASHED", "the broker ends");
 		event_base_loop(broker.base, EVLOOP_NONBLOCK);
 	}
-}
-
-static void run_broker(void)
-{
-	broker.rpc = rpc_server_new(&broker, BROWSER_PROTO_FD);
-	event_base_dispatch(broker.base);
-	end_calls();
 	chromium_free(broker.chromium);
 	resolver_free(broker.resolver);
-	await_helpers();
-}
-
-/* Wait for the first request: then paddockd has put us into our cgroup. */
-static void await_request(void)
-{
-	struct pollfd p = {.fd = BROWSER_PROTO_FD, .events = POLLIN};
-
-	while (poll(&p, 1, -1) < 0 && errno == EINTR)
-		;
+	/* the helpers, whose sockets are closed, end with all children */
+	for (size_t i = 0; i < ARRAY_LEN(helpers.pids); i++)
+		while (helpers.pids[i] > 0 &&
+		       waitpid(helpers.pids[i], &status, 0) < 0 &&
+		       errno == EINTR)
+			;
 }
 
 int main(int argc, char **argv)
 {
+	struct pollfd p = {.fd = BROWSER_PROTO_FD, .events = POLLIN};
 	int opt, rc;
 
 	(void)no_core(); /* the children inherit the limit */
@@ -365,7 +335,9 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
-	await_request();
+	/* after the first request paddockd has put us into our cgroup */
+	while (poll(&p, 1, -1) < 0 && errno == EINTR)
+		;
 	rc = give_up_root();
 	if (rc < 0) {
 		log_error("main", "err=\"giving up root: %s\"", strerror(-rc));

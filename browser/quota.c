@@ -32,24 +32,19 @@ static const struct {
 		     "try again later"},
 };
 
-static unsigned own_sessions(const struct browser *b, const char *requestor)
+/* Count the sessions of REQUESTOR, and in *TABS their tabs. */
+static unsigned own_sessions(const struct browser *b, const char *requestor,
+			     unsigned *tabs)
 {
 	const struct session *s;
 	unsigned n = 0;
 
+	*tabs = 0;
 	TAILQ_FOREACH(s, &b->sessions, link)
-		n += strcmp(s->requestor, requestor) == 0;
-	return n;
-}
-
-static unsigned own_tabs(const struct browser *b, const char *requestor)
-{
-	const struct session *s;
-	unsigned n = 0;
-
-	TAILQ_FOREACH(s, &b->sessions, link)
-		if (strcmp(s->requestor, requestor) == 0)
-			n += s->n_tabs;
+		if (strcmp(s->requestor, requestor) == 0) {
+			n++;
+			*tabs += s->n_tabs;
+		}
 	return n;
 }
 
@@ -62,16 +57,6 @@ static unsigned own_calls(const struct browser *b, const char *requestor)
 		n += c->requestor != NULL &&
 		     strcmp(c->requestor, requestor) == 0;
 	return n;
-}
-
-/* Does a requestor with MINE of ALL already have a full share of MOST? */
-static bool has_share(const struct browser *b, unsigned mine, unsigned all,
-		      unsigned most)
-{
-	int64_t theirs = all > mine ? all - mine : 0;
-
-	return mine >=
-	       (b->alone ? (int64_t)most - theirs : fair_share(most, theirs));
 }
 
 static int refuse_over_quota(struct call *c, enum quota_kind kind,
@@ -97,16 +82,17 @@ int quota_claim(struct call *c, enum quota_kind kind)
 {
 	const struct browser *b = c->b;
 	const struct limits *l = &b->limits;
-	unsigned mine, all, most;
+	unsigned mine, all, most, tabs;
+	int64_t theirs, share;
 
 	switch (kind) {
 	case QUOTA_SESSIONS:
-		mine = own_sessions(b, c->requestor);
+		mine = own_sessions(b, c->requestor, &tabs);
 		all = b->n_sessions;
 		most = l->sessions;
 		break;
 	case QUOTA_TABS:
-		mine = own_tabs(b, c->requestor);
+		own_sessions(b, c->requestor, &mine);
 		all = b->n_tabs;
 		most = l->tabs;
 		break;
@@ -120,7 +106,7 @@ int quota_claim(struct call *c, enum quota_kind kind)
 		most = l->tabs_per_session;
 		return mine < most ? 0 : refuse_over_quota(c, kind, mine, most);
 	}
-	return has_share(b, mine, all, most)
-		   ? refuse_over_quota(c, kind, mine, most)
-		   : 0;
+	theirs = all > mine ? all - mine : 0;
+	share = b->alone ? (int64_t)most - theirs : fair_share(most, theirs);
+	return mine < share ? 0 : refuse_over_quota(c, kind, mine, most);
 }

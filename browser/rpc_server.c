@@ -7,7 +7,6 @@
  */
 #include "browser/rpc_server.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,12 +95,13 @@ static struct json_object *list(struct browser *b, struct json_object *body)
 	return json_pack("sessions:o", all);
 }
 
-/* Return {NAME: {sessions, tabs}}. */
-static struct json_object *by_requestor(const struct browser *b)
+static struct json_object *status(struct browser *b, struct json_object *body)
 {
 	struct json_object *all = json_object_new_object(), *o;
+	const struct limits *l = &b->limits;
 	const struct session *s;
 
+	(void)body;
 	TAILQ_FOREACH(s, &b->sessions, link) {
 		o = json_member(all, s->requestor);
 		json_object_object_add(
@@ -110,23 +110,13 @@ static struct json_object *by_requestor(const struct browser *b)
 			      json_member_int(o, "sessions") + 1,
 			      json_member_int(o, "tabs") + s->n_tabs));
 	}
-	return all;
-}
-
-static struct json_object *status(struct browser *b, struct json_object *body)
-{
-	const struct limits *l = &b->limits;
-	struct json_object *o;
-
-	(void)body;
 	o = json_pack("sessions:i tabs:i calls:i refusals:i limits:o",
 		      b->n_sessions, b->n_tabs, b->n_calls, b->refusals,
 		      json_pack("maxSessions:i maxTabs:i maxTabsPerSession:i "
 				"sessionIdleMs:i sessionMaxMs:i",
 				l->sessions, l->tabs, l->tabs_per_session,
 				l->session_idle_ms, l->session_max_ms));
-	json_add(o, "requestors:o cage:o", by_requestor(b),
-		 browser_sandbox_view(&b->cage));
+	json_add(o, "requestors:o cage:o", all, browser_sandbox_view(&b->cage));
 	chromium_view(b->chromium, o);
 	return o;
 }
@@ -312,7 +302,7 @@ void rpc_server_free(struct rpc_server *w)
 	}
 	event_free(w->readable);
 	event_free(w->writable);
-	rpc_server_parse_fini(&w->in);
+	buf_fini(&w->in.body);
 	close(w->fd);
 	free(w);
 }

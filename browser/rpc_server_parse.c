@@ -25,17 +25,6 @@ static const char *begin_call(struct rpc_server_parse *p, const struct msg *m)
 	return NULL;
 }
 
-static const char *continue_call(struct rpc_server_parse *p,
-				 const struct msg *m)
-{
-	if (!p->under_way)
-		return "a CHUNK of nothing";
-	if (m->chunk.data.n > p->total - buf_len(&p->body))
-		return "a CHUNK beyond its body's total";
-	buf_add(&p->body, m->chunk.data.p, m->chunk.data.n);
-	return NULL;
-}
-
 static const char *take_call_part(struct rpc_server_parse *p,
 				  const struct msg *m)
 {
@@ -43,7 +32,12 @@ static const char *take_call_part(struct rpc_server_parse *p,
 	case MSG_CALL:
 		return begin_call(p, m);
 	case MSG_CHUNK:
-		return continue_call(p, m);
+		if (!p->under_way)
+			return "a CHUNK of nothing";
+		if (m->chunk.data.n > p->total - buf_len(&p->body))
+			return "a CHUNK beyond its body's total";
+		buf_add(&p->body, m->chunk.data.p, m->chunk.data.n);
+		return NULL;
 	default:
 		return "a message that is none of its";
 	}
@@ -70,9 +64,4 @@ int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
 		return 1;
 	*errmsg = "a CALL whose body is no JSON object";
 	return -EPROTO;
-}
-
-void rpc_server_parse_fini(struct rpc_server_parse *p)
-{
-	buf_fini(&p->body);
 }

@@ -11,7 +11,8 @@
 #include "base/buf.h"
 #include "ipc/msg.h"
 
-/* The CALL being read, or the last. Zeroed: nothing was read. */
+/* The CALL being read, or the last. Zeroed: nothing was read. buf_fini() of body
+ * frees all. */
 struct rpc_server_parse {
 	bool under_way;
 	uint32_t seq;
@@ -27,6 +28,5 @@ struct rpc_server_parse {
  */
 int rpc_server_parse(struct rpc_server_parse *p, const void *frame, size_t len,
 		     struct json_object **body, const char **errmsg);
-void rpc_server_parse_fini(struct rpc_server_parse *p);
 
 #endif

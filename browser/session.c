@@ -34,17 +34,6 @@ void session_used(struct session *s)
 
 /* ---- the end ---- */
 
-static void session_free(struct session *s)
-{
-	TAILQ_REMOVE(&s->b->sessions, s, link);
-	s->b->n_sessions--;
-	session_access_fini(s);
-	free(s->requestor);
-	free(s->of_run);
-	free(s->context);
-	free(s);
-}
-
 void session_close(struct session *s, const char *code, const char *errmsg,
 		   bool tell)
 {
@@ -60,7 +49,13 @@ void session_close(struct session *s, const char *code, const char *errmsg,
 		send_cdp(s->b, NULL, "Target.disposeBrowserContext",
 			 json_pack("browserContextId:s", s->context));
 	log_info("session", "session=%s closed=\"%s\"", s->id, errmsg);
-	session_free(s);
+	TAILQ_REMOVE(&s->b->sessions, s, link);
+	s->b->n_sessions--;
+	session_access_fini(s);
+	free(s->requestor);
+	free(s->of_run);
+	free(s->context);
+	free(s);
 }
 
 static unsigned close_sessions(struct browser *b,
@@ -162,16 +157,6 @@ static struct session *session_new(struct call *c)
 	return s;
 }
 
-/* Give pages of CONTEXT no permissions and no downloads. */
-static void lock_down(struct browser *b, const char *context)
-{
-	send_cdp(b, NULL, "Browser.setDownloadBehavior",
-		 json_pack("behavior:s browserContextId:s", "deny", context));
-	send_cdp(b, NULL, "Browser.grantPermissions",
-		 json_pack("permissions:o browserContextId:s",
-			   json_object_new_array(), context));
-}
-
 static int make_context(struct call *c)
 {
 	struct session *s = c->session;
@@ -193,7 +178,13 @@ static int make_context(struct call *c)
 	if (s->context == NULL)
 		return call_fault(c, "EXECUTION_ERROR", NULL,
 				  "Chromium made no context");
-	lock_down(c->b, s->context);
+	/* pages get no permissions and no downloads */
+	send_cdp(
+	    c->b, NULL, "Browser.setDownloadBehavior",
+	    json_pack("behavior:s browserContextId:s", "deny", s->context));
+	send_cdp(c->b, NULL, "Browser.grantPermissions",
+		 json_pack("permissions:o browserContextId:s",
+			   json_object_new_array(), s->context));
 	log_info("session", "session=%s requestor=%s run=%s trust=%s", s->id,
 		 s->requestor, s->of_run == NULL ? "-" : s->of_run,
 		 s->trust == URL_LOCAL ? "local" : "remote");
@@ -255,16 +246,6 @@ struct session *session_by_proxy_ip(struct browser *b, uint32_t proxy_ip)
 	return NULL;
 }
 
-static struct session *session_called(struct call *c, const char *id)
-{
-	struct session *s;
-
-	TAILQ_FOREACH(s, &c->b->sessions, link)
-		if (strcmp(s->id, id) == 0 && session_is_of(s, c))
-			return s;
-	return NULL;
-}
-
 static struct session *session_of_run(struct call *c)
 {
 	struct session *s;
@@ -278,12 +259,14 @@ static struct session *session_of_run(struct call *c)
 
 int session_enter(struct call *c, const char *id, bool make)
 {
+	struct session *s;
+
 	if (id == NULL)
 		id = c->in_session;
-	if (id != NULL)
-		c->session = session_called(c, id);
-	else
-		c->session = session_of_run(c);
+	c->session = id == NULL ? session_of_run(c) : NULL;
+	TAILQ_FOREACH(s, &c->b->sessions, link)
+		if (id != NULL && strcmp(s->id, id) == 0 && session_is_of(s, c))
+			c->session = s;
 	if (c->session == NULL && id == NULL && make) {
 		if (chromium_ready(c) < 0)
 			return -1;

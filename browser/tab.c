@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tab.c - tabs of sessions: opened, found by id, closed, and the tabs' DevTools
- * sessions. A tab that cannot be opened is the call's fault, and is removed.
+ * tab.c - tabs of sessions: opened, found by id, closed, the tabs' DevTools
+ * sessions, and the pending requests of the page. A tab that cannot be opened is
+ * the call's fault, and is removed. Beyond TAB_REQUESTS_MAX requests no more are
+ * tracked.
  */
 #include "browser/browser.h"
 
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "browser/session_access.h"
 #include "proto/json/json_pack.h"
@@ -35,14 +38,6 @@ struct tab *tab_attached(struct browser *b, const char *attached)
 	return h == NULL ? NULL : h->tab;
 }
 
-static void watch_network(struct browser *b, const char *attached)
-{
-	send_cdp(b, attached, "Network.enable",
-		 json_pack("maxTotalBufferSize:i maxResourceBufferSize:i "
-			   "maxPostDataSize:i",
-			   0, 0, 0));
-}
-
 void tab_hook(struct tab *t, const char *attached)
 {
 	struct hook *h = xcalloc(1, sizeof(*h));
@@ -51,7 +46,10 @@ void tab_hook(struct tab *t, const char *attached)
 	h->tab = t;
 	HASH_ADD_KEYPTR(hh, t->session->b->hooks, h->attached,
 			strlen(h->attached), h);
-	watch_network(t->session->b, attached);
+	send_cdp(t->session->b, attached, "Network.enable",
+		 json_pack("maxTotalBufferSize:i maxResourceBufferSize:i "
+			   "maxPostDataSize:i",
+			   0, 0, 0));
 }
 
 static void unhook(struct browser *b, struct hook *h)
@@ -72,21 +70,12 @@ void tab_unhook(struct tab *t, const char *attached)
 		unhook(b, h);
 }
 
-static void unhook_all(struct tab *t)
-{
-	struct browser *b = t->session->b;
-	struct hook *h, *next;
-
-	HASH_ITER(hh, b->hooks, h, next)
-		if (h->tab == t)
-			unhook(b, h);
-}
-
 /* ---- life ---- */
 
 void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell)
 {
 	struct browser *b = t->session->b;
+	struct hook *h, *next;
 	struct call *c;
 
 	TAILQ_FOREACH(c, &b->calls, link)
@@ -95,7 +84,9 @@ void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell)
 	if (tell && t->target != NULL)
 		send_cdp(b, NULL, "Target.closeTarget",
 			 json_pack("targetId:s", t->target));
-	unhook_all(t);
+	HASH_ITER(hh, b->hooks, h, next)
+		if (h->tab == t)
+			unhook(b, h);
 	tab_requests_keep(t, NULL);
 	TAILQ_REMOVE(&t->session->tabs, t, link);
 	session_access_tab_gone(t);
@@ -111,21 +102,6 @@ void tab_close(struct tab *t, const char *code, const char *errmsg, bool tell)
 	free(t->asked_url);
 	free(t->loaded);
 	free(t);
-}
-
-static struct tab *tab_new(struct session *s)
-{
-	struct tab *t = xcalloc(1, sizeof(*t));
-
-	t->session = s;
-	id_new(t->id, BROWSER_PROTO_TAB);
-	t->url = xstrdup("about:blank");
-	t->title = xstrdup("");
-	t->popups = json_object_new_array();
-	TAILQ_INSERT_TAIL(&s->tabs, t, link);
-	s->n_tabs++;
-	s->b->n_tabs++;
-	return t;
 }
 
 static int make_target(struct call *c)
@@ -197,7 +173,15 @@ int tab_open(struct call *c)
 	if (quota_claim(c, QUOTA_SESSION_TABS) < 0 ||
 	    quota_claim(c, QUOTA_TABS) < 0)
 		return -1;
-	t = c->tab = tab_new(s);
+	t = c->tab = xcalloc(1, sizeof(*t));
+	t->session = s;
+	id_new(t->id, BROWSER_PROTO_TAB);
+	t->url = xstrdup("about:blank");
+	t->title = xstrdup("");
+	t->popups = json_object_new_array();
+	TAILQ_INSERT_TAIL(&s->tabs, t, link);
+	s->n_tabs++;
+	s->b->n_tabs++;
 	memcpy(id, t->id, sizeof(id));
 	if (make_target(c) == 0 && set_up(c) == 0)
 		return 0;
@@ -236,4 +220,66 @@ int tab_take(struct call *c)
 	return call_fault(c, "SESSION_NOT_FOUND", NULL,
 			  "there is no such tab: it was closed, or its session "
 			  "was, or it never was yours");
+}
+
+/* ---- pending requests of the page ---- */
+
+struct request {
+	char *id;
+	char *loader;
+	int64_t since;
+	UT_hash_handle hh;
+};
+
+static void end_request(struct tab *t, struct request *r)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): HASH_DEL() unlinks */
+	HASH_DEL(t->requests, r);
+	free(r->id);
+	free(r->loader);
+	free(r);
+}
+
+void tab_request_begin(struct tab *t, const char *id, const char *loader)
+{
+	struct request *r;
+
+	HASH_FIND_STR(t->requests, id, r);
+	if (r != NULL || HASH_COUNT(t->requests) >= TAB_REQUESTS_MAX)
+		return; /* a redirect; or too many */
+	r = xcalloc(1, sizeof(*r));
+	r->id = xstrdup(id);
+	r->loader = xstrdup_opt(loader);
+	r->since = clock_mono_ms();
+	HASH_ADD_KEYPTR(hh, t->requests, r->id, strlen(r->id), r);
+}
+
+unsigned tab_requests(struct tab *t)
+{
+	int64_t old = clock_mono_ms() - TAB_REQUEST_OLD_MS;
+	struct request *r, *next;
+	unsigned n = 0;
+
+	HASH_ITER(hh, t->requests, r, next)
+		n += r->since > old;
+	return n;
+}
+
+void tab_request_end(struct tab *t, const char *id)
+{
+	struct request *r;
+
+	HASH_FIND_STR(t->requests, id, r);
+	if (r != NULL)
+		end_request(t, r);
+}
+
+void tab_requests_keep(struct tab *t, const char *loader)
+{
+	struct request *r, *next;
+
+	HASH_ITER(hh, t->requests, r, next)
+		if (loader == NULL || r->loader == NULL ||
+		    strcmp(r->loader, loader) != 0)
+			end_request(t, r);
 }

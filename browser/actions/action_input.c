@@ -49,27 +49,26 @@ static struct json_object *locate(struct call *c, const char *function)
 	return NULL;
 }
 
-static int mouse(struct call *c, const char *type, struct json_object *at)
-{
-	return call_cdp_done(
-	    c, c->tab->attached, "Input.dispatchMouseEvent",
-	    json_pack("type:s x:o y:o button:s buttons:i clickCount:i", type,
-		      json_object_get(json_member(at, "x")),
-		      json_object_get(json_member(at, "y")),
-		      strcmp(type, "mouseMoved") == 0 ? "none" : "left",
-		      (strcmp(type, "mousePressed") == 0),
-		      (strcmp(type, "mouseMoved") != 0)));
-}
-
 static int click_at(struct call *c, struct json_object *at)
 {
 	static const char *const types[] = {"mouseMoved", "mousePressed",
 					    "mouseReleased"};
 	int64_t until;
 
-	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (mouse(c, types[i], at) < 0)
+	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+		bool moved = strcmp(types[i], "mouseMoved") == 0;
+
+		if (call_cdp_done(
+			c, c->tab->attached, "Input.dispatchMouseEvent",
+			json_pack(
+			    "type:s x:o y:o button:s buttons:i clickCount:i",
+			    types[i], json_object_get(json_member(at, "x")),
+			    json_object_get(json_member(at, "y")),
+			    moved ? "none" : "left",
+			    (strcmp(types[i], "mousePressed") == 0), !moved)) <
+		    0)
 			return -1;
+	}
 	until = clock_mono_ms() + SETTLE_MS;
 	while (clock_mono_ms() < until)
 		if (call_wait(c, until) < 0)
@@ -136,8 +135,10 @@ static const struct {
     {"PageDown", "PageDown", "PageDown", 34, NULL},
 };
 
-static int press(struct call *c, const char *name)
+int action_press_key(struct call *c)
 {
+	const char *name = arg_str(c, "key");
+
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		if (strcmp(keys[i].name, name) != 0)
 			continue;
@@ -150,11 +151,6 @@ static int press(struct call *c, const char *name)
 				 keys[i].vk, NULL);
 	}
 	return call_fault(c, "INVALID_PARAMETER", NULL, "no key %s", name);
-}
-
-int action_press_key(struct call *c)
-{
-	return press(c, arg_str(c, "key"));
 }
 
 /*

@@ -34,15 +34,7 @@ static int answer_with(struct call *c, const char *function,
 	return 0;
 }
 
-/* Hash by FNV-1a with the NUL, so "ab" "c" and "a" "bc" differ. */
-static uint64_t mix(uint64_t hash, const char *text)
-{
-	do
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-	while (*text++ != '\0');
-	return hash;
-}
-
+/* Hash by FNV-1a with the NULs, so "ab" "c" and "a" "bc" differ. */
 static uint64_t hash_cookie(struct json_object *cookie)
 {
 	static const char *const parts[] = {"domain", "path", "name", "value"};
@@ -51,7 +43,10 @@ static uint64_t hash_cookie(struct json_object *cookie)
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		const char *text = json_member_str(cookie, parts[i]);
 
-		hash = mix(hash, text == NULL ? "" : text);
+		text = text == NULL ? "" : text;
+		do
+			hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+		while (*text++ != '\0');
 	}
 	return hash;
 }
@@ -89,12 +84,18 @@ static int count_cookie_changes(struct call *c, int64_t *changes)
 	return 0;
 }
 
-/* Add the members that the document itself does not have. */
-static int add_more(struct call *c)
+int action_get_page_info(struct call *c)
 {
 	int64_t changes = -1;
-	int status = tab_status(c->tab);
+	int status;
 
+	if (answer_with(c, "info",
+			json_pack("maxElements:i visibleOnly:b",
+				  arg_int(c, "maxElements"),
+				  arg_bool(c, "visibleOnly"))) < 0)
+		return -1;
+	/* members that the document itself does not have */
+	status = tab_status(c->tab);
 	if (status != 0)
 		json_add(c->result, "statusCode:i", status);
 	if (arg_bool(c, "cookies") && count_cookie_changes(c, &changes) < 0)
@@ -102,16 +103,6 @@ static int add_more(struct call *c)
 	if (changes >= 0)
 		json_add(c->result, "cookieChanges:i", changes);
 	return 0;
-}
-
-int action_get_page_info(struct call *c)
-{
-	if (answer_with(c, "info",
-			json_pack("maxElements:i visibleOnly:b",
-				  arg_int(c, "maxElements"),
-				  arg_bool(c, "visibleOnly"))) < 0)
-		return -1;
-	return add_more(c);
 }
 
 int action_get_page_content(struct call *c)

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "browser/browser.h"
-#include "browser/chromium.h"
 #include "browser/net/host_grants.h"
 #include "browser/net/net_deny.h"
 #include "browser/session_access.h"

@@ -7,7 +7,6 @@
 #include "browser/browser.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/embed.h"

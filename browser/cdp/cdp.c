@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <uthash.h>
 
@@ -157,7 +156,7 @@ void cdp_free(struct cdp *c)
 	event_free(c->writable);
 	close(c->in);
 	close(c->out);
-	cdp_parse_fini(&c->parse);
+	buf_fini(&c->parse.got);
 	buf_fini(&c->queue);
 	free(c);
 }

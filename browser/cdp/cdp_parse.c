@@ -80,8 +80,3 @@ bool cdp_parse_next(struct cdp_parse *p, struct cdp_message *m)
 	take_message_head(p, m, (size_t)(nul - buf_data(&p->got)));
 	return true;
 }
-
-void cdp_parse_fini(struct cdp_parse *p)
-{
-	buf_fini(&p->got);
-}

@@ -17,7 +17,7 @@
 
 /* Zeroed but for max: nothing has come. */
 struct cdp_parse {
-	struct buf got; /* input is appended here */
+	struct buf got; /* input is appended here; buf_fini() frees all */
 	size_t max;	/* most bytes of a message */
 	size_t scanned; /* bytes of got known to have no NUL */
 	bool dropping;	/* skipping the rest of a long message */
@@ -38,6 +38,5 @@ struct cdp_message {
 
 /* Take the next message into M; false: none is complete. */
 bool cdp_parse_next(struct cdp_parse *p, struct cdp_message *m);
-void cdp_parse_fini(struct cdp_parse *p);
 
 #endif

@@ -84,32 +84,21 @@ static bool is_local_name(const char *host)
 		 url_policy_host(host, URL_LOCAL) == NULL));
 }
 
-static bool is_public(const struct sockaddr *address)
-{
-	return url_policy_address(address, URL_REMOTE) == NULL &&
-	       net_deny_address(address, URL_REMOTE) == NULL;
-}
-
-static bool pattern_names_host(const struct host_grants *g, const char *host,
-			       unsigned port, const struct sockaddr *address)
-{
-	for (size_t i = 0; i < g->n; i++)
-		if (host_pattern_has(&g->all[i], address, port) ||
-		    (g->all[i].kind == HOST_NAME && is_local_name(host) &&
-		     host_pattern_matches(&g->all[i], host, port)))
-			return true;
-	return false;
-}
-
 const char *host_grants_address(const struct host_grants *g, const char *host,
 				unsigned port, const struct sockaddr *address)
 {
 	char buffer[URL_HOST_MAX];
 
 	host = bare(host, buffer);
-	return is_public(address) || pattern_names_host(g, host, port, address)
-		   ? NULL
-		   : not_named;
+	if (url_policy_address(address, URL_REMOTE) == NULL &&
+	    net_deny_address(address, URL_REMOTE) == NULL)
+		return NULL; /* public */
+	for (size_t i = 0; i < g->n; i++)
+		if (host_pattern_has(&g->all[i], address, port) ||
+		    (g->all[i].kind == HOST_NAME && is_local_name(host) &&
+		     host_pattern_matches(&g->all[i], host, port)))
+			return NULL;
+	return not_named;
 }
 
 const char *host_grants_host(const struct host_grants *g, const char *host,

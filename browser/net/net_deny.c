@@ -15,7 +15,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/text/host_list.h"
 #include "base/os/log.h"
@@ -97,25 +96,24 @@ static bool send_question(const struct sockaddr *address)
 	       (ssize_t)q.head.nlmsg_len;
 }
 
-/* Is there no route? Then the owner of the address does not matter. */
-static bool leads_nowhere(int err)
-{
-	return err == ENETUNREACH || err == EHOSTUNREACH || err == EACCES;
-}
-
 enum net_deny_owner net_deny_read(const void *answer, size_t len)
 {
 	struct nlmsghdr h;
 	struct nlmsgerr e;
 	struct rtmsg r;
+	int err;
 
 	if (len < NLMSG_HDRLEN)
 		return NET_DENY_UNKNOWN;
 	memcpy(&h, answer, sizeof(h));
 	if (h.nlmsg_type == NLMSG_ERROR && len >= NLMSG_LENGTH(sizeof(e))) {
 		memcpy(&e, (const char *)answer + NLMSG_HDRLEN, sizeof(e));
-		return leads_nowhere(-e.error) ? NET_DENY_OTHERS
-					       : NET_DENY_UNKNOWN;
+		err = -e.error;
+		/* without a route the owner of the address does not matter */
+		return err == ENETUNREACH || err == EHOSTUNREACH ||
+			       err == EACCES
+			   ? NET_DENY_OTHERS
+			   : NET_DENY_UNKNOWN;
 	}
 	if (h.nlmsg_type != RTM_NEWROUTE || len < NLMSG_LENGTH(sizeof(r)))
 		return NET_DENY_UNKNOWN;

@@ -6,7 +6,6 @@
  */
 #include "browser/net/proxy.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <netinet/in.h>
@@ -17,8 +16,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "base/os/log.h"
 #include "base/mem.h"
 #include "base/fair_share.h"
 #include "browser/net/net_deny.h"
@@ -312,30 +309,25 @@ static bool take_greeting(struct conn *c, struct evbuffer *in)
 	return true;
 }
 
-static void take_request(struct conn *c, struct evbuffer *in)
+static void on_client_read(struct bufferevent *bev, void *arg)
 {
+	struct evbuffer *in = bufferevent_get_input(bev);
 	uint8_t m[SOCKS_MESSAGE_MAX];
-	ssize_t got = evbuffer_copyout(in, m, sizeof(m));
+	struct conn *c = arg;
 	enum socks_code code;
-	int n = socks_request(m, got < 0 ? 0 : (size_t)got, &c->request, &code);
+	ssize_t got;
+	int n;
 
+	if ((!c->greeted && !take_greeting(c, in)) || c->asked)
+		return;
+	got = evbuffer_copyout(in, m, sizeof(m));
+	n = socks_request(m, got < 0 ? 0 : (size_t)got, &c->request, &code);
 	if (n < 0)
 		refuse_tunnel(c, code);
 	if (n <= 0)
 		return;
 	evbuffer_drain(in, (size_t)n);
 	go(c);
-}
-
-static void on_client_read(struct bufferevent *bev, void *arg)
-{
-	struct evbuffer *in = bufferevent_get_input(bev);
-	struct conn *c = arg;
-
-	if (!c->greeted && !take_greeting(c, in))
-		return;
-	if (!c->asked)
-		take_request(c, in);
 }
 
 static void on_timeout(evutil_socket_t fd, short what, void *arg)
@@ -411,14 +403,9 @@ static void on_accept(evutil_socket_t fd, short what, void *arg)
 	bufferevent_enable(c->client, EV_READ | EV_WRITE);
 }
 
-void proxy_alone(struct proxy *p)
-{
-	p->alone = true;
-}
-
 struct proxy *proxy_new(struct event_base *base, int listener,
-			struct resolver *resolver, const struct proxy_ops *ops,
-			void *arg)
+			struct resolver *resolver, bool alone,
+			const struct proxy_ops *ops, void *arg)
 {
 	struct proxy *p = xcalloc(1, sizeof(*p));
 
@@ -427,6 +414,7 @@ struct proxy *proxy_new(struct event_base *base, int listener,
 	p->ops = ops;
 	p->arg = arg;
 	p->resolver = resolver;
+	p->alone = alone;
 	TAILQ_INIT(&p->conns);
 	p->listening =
 	    event_new(base, listener, EV_READ | EV_PERSIST, on_accept, p);

@@ -51,12 +51,14 @@ struct proxy_ops {
 		       unsigned port, const char *errmsg, bool policy);
 };
 
-/* Takes LISTENER, a non-blocking socket; lends RESOLVER. */
+/*
+ * Takes LISTENER, a non-blocking socket; lends RESOLVER. ALONE: one requestor
+ * may have all connections.
+ */
 struct proxy *proxy_new(struct event_base *base, int listener,
-			struct resolver *resolver, const struct proxy_ops *ops,
-			void *arg);
-/* Let one requestor have all connections. */
-void proxy_alone(struct proxy *p);
+			struct resolver *resolver, bool alone,
+			const struct proxy_ops *ops, void *arg);
+
 void proxy_free(struct proxy *p); /* frees its connections, too; NULL is fine */
 
 #endif

@@ -133,13 +133,6 @@ static void begin_some(struct resolver *r)
 
 /* ---- answers ---- */
 
-static const char *errmsg(const struct resolver_answer *a)
-{
-	if (a->error == EAI_AGAIN)
-		return "its name servers do not answer in time";
-	return a->error != 0 ? gai_strerror(a->error) : "it has no address";
-}
-
 static void take_answer_of(struct resolver *r, const struct resolver_answer *a)
 {
 	struct lookup *l;
@@ -152,9 +145,14 @@ static void take_answer_of(struct resolver *r, const struct resolver_answer *a)
 	if (l->done != NULL) {
 		bool good =
 		    a->error == 0 && a->n > 0 && a->n <= RESOLVER_ADDRESSES;
+		const char *error =
+		    good ? NULL
+		    : a->error == EAI_AGAIN
+			? "its name servers do not answer in time"
+		    : a->error != 0 ? gai_strerror(a->error)
+				    : "it has no address";
 
-		l->done(l->arg, good ? a->all : NULL, good ? a->n : 0,
-			good ? NULL : errmsg(a));
+		l->done(l->arg, good ? a->all : NULL, good ? a->n : 0, error);
 	}
 	lookup_free(&r->running, l);
 }

@@ -36,15 +36,6 @@ static void answer_late(uint32_t id)
 
 /* ---- a lookup's child ---- */
 
-static void take_addresses(struct resolver_answer *a,
-			   const struct addrinfo *list)
-{
-	for (; list != NULL && a->n < RESOLVER_ADDRESSES; list = list->ai_next)
-		if (list->ai_addrlen <= sizeof(a->all[0]))
-			memcpy(&a->all[a->n++], list->ai_addr,
-			       list->ai_addrlen);
-}
-
 static _Noreturn void run_lookup(const struct resolver_order *o)
 {
 	const struct addrinfo hints = {.ai_family = AF_UNSPEC,
@@ -54,8 +45,10 @@ static _Noreturn void run_lookup(const struct resolver_order *o)
 
 	alarm(RESOLVER_S);
 	a.error = getaddrinfo(o->host, NULL, &hints, &list);
-	if (a.error == 0)
-		take_addresses(&a, list);
+	for (; a.error == 0 && list != NULL && a.n < RESOLVER_ADDRESSES;
+	     list = list->ai_next)
+		if (list->ai_addrlen <= sizeof(a.all[0]))
+			memcpy(&a.all[a.n++], list->ai_addr, list->ai_addrlen);
 	send_answer(&a);
 	_exit(0);
 }

@@ -36,17 +36,6 @@ static int take_name(const uint8_t *p, size_t n, char host[URL_HOST_MAX])
 	return 0;
 }
 
-/* Take the host at P, of TYPE. */
-static int take_host(unsigned type, const uint8_t *p, size_t n,
-		     char host[URL_HOST_MAX])
-{
-	int family = type == TO_V4 ? AF_INET : AF_INET6;
-
-	if (type == TO_NAME)
-		return take_name(p, n, host);
-	return inet_ntop(family, p, host, URL_HOST_MAX) != NULL ? 0 : -EPROTO;
-}
-
 /* A request is VERSION, command, 0, type, address, port. */
 int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
 		  enum socks_code *code)
@@ -63,7 +52,9 @@ int socks_request(const uint8_t *p, size_t len, struct socks_request *r,
 	at += p[3] == TO_NAME;
 	if (len < at + n + 2)
 		return 0;
-	if (take_host(p[3], p + at, n, r->host) < 0)
+	if (p[3] == TO_NAME ? take_name(p + at, n, r->host) < 0
+			    : inet_ntop(p[3] == TO_V4 ? AF_INET : AF_INET6,
+					p + at, r->host, URL_HOST_MAX) == NULL)
 		return -EPROTO;
 	r->port = (unsigned)p[at + n] << 8 | p[at + n + 1];
 	return (int)(at + n + 2);

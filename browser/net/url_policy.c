@@ -248,14 +248,6 @@ static const char *split_place(struct url_place *to, const char *p, size_t n,
 	return NULL;
 }
 
-static bool has_control(const char *s)
-{
-	for (; *s != '\0'; s++)
-		if ((unsigned char)*s <= ' ' || *s == 0x7f)
-			return true;
-	return false;
-}
-
 const char *url_policy_url(const char *url, enum url_trust trust,
 			   struct url_place *place)
 {
@@ -264,8 +256,9 @@ const char *url_policy_url(const char *url, enum url_trust trust,
 	const char *p, *errmsg;
 
 	memset(to, 0, sizeof(*to));
-	if (has_control(url))
-		return "white space or a control character";
+	for (p = url; *p != '\0'; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f)
+			return "white space or a control character";
 	for (i = 0; i < ARRAY_LEN(schemes); i++)
 		if (strlen(schemes[i].name) == n &&
 		    strncasecmp(url, schemes[i].name, n) == 0)

@@ -269,40 +269,21 @@ static bool end_page(const struct chromium_pages_one *page,
 }
 
 /*
- * Return how long Chromium has not answered, by the newest order; 0: no order.
+ * End a process when all use too much, a page above its own limit of threads, or
+ * a page that keeps Chromium from answering.
  */
-static int64_t silent_ms(void)
-{
-	struct chromium_init_order o;
-	int64_t ms = 0;
-
-	while (recv(it.to, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o))
-		ms = o.silent_ms;
-	return ms;
-}
-
-/*
- * End a page above its own limit of threads, or a page that keeps Chromium from
- * answering.
- */
-static void check_each_page(int64_t silent)
-{
-	struct chromium_pages_one page = chromium_pages_crowded();
-
-	if (end_page(&page, CHROMIUM_INIT_THREADS, page.threads,
-		     CHROMIUM_PAGES_THREADS) ||
-	    silent <= 0)
-		return;
-	page = chromium_pages_busiest(silent);
-	end_page(&page, CHROMIUM_INIT_BUSY, page.cpu_ms, (uint64_t)silent);
-}
-
 static void check_usage(void)
 {
 	const struct chromium_init_limits *l = it.limits;
 	const struct process *p;
-	const int64_t silent = silent_ms();
+	struct chromium_init_order o;
+	struct chromium_pages_one page;
+	int64_t silent = 0; /* for how long Chromium has not answered */
 	struct usage w;
+
+	/* the newest order counts */
+	while (recv(it.to, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o))
+		silent = o.silent_ms;
 
 	if (it.ticks_left > 0 && kill(it.killed, 0) == 0) {
 		it.ticks_left--;
@@ -317,17 +298,14 @@ static void check_usage(void)
 		p = victim(&w.most_threads, &w.main, w.main.threads, l->tasks);
 		end_busiest(p, CHROMIUM_INIT_TASKS, p->threads, l->tasks);
 	} else {
-		check_each_page(silent);
-	}
-}
-
-static void check_pages(void)
-{
-	int held = pages_are_sandboxed();
-
-	if (held >= 0 && held != it.held) {
-		it.held = held;
-		send_event(CHROMIUM_INIT_HELD, (uint64_t)held, 1);
+		page = chromium_pages_crowded();
+		if (end_page(&page, CHROMIUM_INIT_THREADS, page.threads,
+			     CHROMIUM_PAGES_THREADS) ||
+		    silent <= 0)
+			return;
+		page = chromium_pages_busiest(silent);
+		end_page(&page, CHROMIUM_INIT_BUSY, page.cpu_ms,
+			 (uint64_t)silent);
 	}
 }
 
@@ -365,6 +343,7 @@ _Noreturn void chromium_init_run(int to, pid_t chromium,
 	int64_t due = clock_mono_ms();
 	struct sigaction sa = {.sa_handler = on_child};
 	sigset_t child, none;
+	int held;
 
 	it.to = to;
 	it.chromium = chromium;
@@ -388,7 +367,12 @@ _Noreturn void chromium_init_run(int to, pid_t chromium,
 		}
 		due = clock_mono_ms() + TICK_MS;
 		check_usage();
-		if (it.ticks++ % TICKS_A_LOOK == 0)
-			check_pages();
+		if (it.ticks++ % TICKS_A_LOOK != 0)
+			continue;
+		held = pages_are_sandboxed();
+		if (held >= 0 && held != it.held) {
+			it.held = held;
+			send_event(CHROMIUM_INIT_HELD, (uint64_t)held, 1);
+		}
 	}
 }

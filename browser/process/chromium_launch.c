@@ -27,7 +27,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "base/text/errmsg.h"
 #include "browser/process/chromium_rootfs.h"
@@ -199,15 +198,6 @@ static _Noreturn void become_chromium(const struct child *c)
 	_exit(127);
 }
 
-/* Run PID 1, with no descriptor but the report socket. */
-static _Noreturn void watch(const struct child *c, pid_t chromium)
-{
-	const int to = dup2(c->report, 0);
-
-	syscall(SYS_close_range, 1u, ~0u, 0u);
-	chromium_init_run(to, chromium, &c->plan->limits);
-}
-
 static _Noreturn void init(const struct child *c)
 {
 	static const struct {
@@ -244,7 +234,10 @@ static _Noreturn void init(const struct child *c)
 	if (pid == 0)
 		become_chromium(c);
 	(void)fdpass_send(c->report, &r, sizeof(r), fd, 0);
-	watch(c, pid);
+	/* PID 1 has no descriptor but the report socket */
+	fd = dup2(c->report, 0);
+	syscall(SYS_close_range, 1u, ~0u, 0u);
+	chromium_init_run(fd, pid, &c->plan->limits);
 }
 
 /* ---- outside ---- */

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,14 +63,6 @@ static int make_root_folder(int root, const char *path)
 
 	sys_close(fd);
 	return fd < 0 ? fd : 0;
-}
-
-static int restrict_to(const char *path, uint64_t flags)
-{
-	struct mount_attr a = {.attr_set = flags};
-
-	return sys_result(
-	    syscall(SYS_mount_setattr, -1, path, AT_RECURSIVE, &a, sizeof(a)));
 }
 
 static int copy_link(int root, const char *from, const char *path)
@@ -139,21 +130,6 @@ static int bind_paths(void)
 	return 0;
 }
 
-static bool is_below(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && path[n] == '/';
-}
-
-static bool is_shared_mount(const char *folder)
-{
-	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
-		if (strcmp(folder, shared[i]) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Show the program at PATH; outside of the shown folders, with its whole
  * folder.
@@ -163,13 +139,18 @@ static int show_program(const char *path)
 	char copy[PATH_MAX];
 	const char *folder;
 
-	for (size_t i = 0; i < ARRAY_LEN(shown); i++)
-		if (is_below(path, shown[i]))
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		size_t n = strlen(shown[i]);
+
+		if (strncmp(path, shown[i], n) == 0 && path[n] == '/')
 			return 0;
+	}
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
-	return bind_path(is_shared_mount(folder) ? path : folder,
-			 MOUNTS_READ_ONLY);
+	for (size_t i = 0; i < ARRAY_LEN(shared); i++)
+		if (strcmp(folder, shared[i]) == 0)
+			return bind_path(path, MOUNTS_READ_ONLY);
+	return bind_path(folder, MOUNTS_READ_ONLY);
 }
 
 static int memory_at(const char *path, const char *options)
@@ -182,6 +163,8 @@ static int memory_at(const char *path, const char *options)
 
 static int make_devices(void)
 {
+	struct mount_attr a = {.attr_set =
+				   MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID};
 	int rc = memory_at(NEW "/dev", "mode=755,size=64k");
 
 	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++)
@@ -195,8 +178,8 @@ static int make_devices(void)
 	if (rc == 0) /* made before /dev becomes read-only */
 		rc = sys_result(mkdir(NEW "/dev/shm", 0755));
 	if (rc == 0)
-		rc = restrict_to(NEW "/dev",
-				 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID);
+		rc = sys_result(syscall(SYS_mount_setattr, -1, NEW "/dev",
+					AT_RECURSIVE, &a, sizeof(a)));
 	return rc < 0 ? rc
 		      : memory_at(NEW "/dev/shm",
 				  "mode=1777,size=" CHROMIUM_ROOTFS_MEMORY);

@@ -61,7 +61,7 @@ static struct buf read_in(const uint8_t *data, size_t n, const size_t sizes[3])
 		}
 		assert(buf_len(&p.got) <= MESSAGE_MAX);
 	}
-	cdp_parse_fini(&p);
+	buf_fini(&p.got);
 	return out;
 }
 
@@ -119,7 +119,7 @@ static void tell_tabs(const uint8_t *data, size_t size)
 		json_object_put(m.tree);
 		check_tabs();
 	}
-	cdp_parse_fini(&p);
+	buf_fini(&p.got);
 	while ((t = TAILQ_FIRST(&session.tabs)) != NULL)
 		tab_close(t, "PAGE_CRASHED", "the end", true);
 	check_tabs();

@@ -4,7 +4,7 @@
  * rise, whose arguments are in their table's bounds, or a refusal.
  */
 #include "tests/fuzz/fuzz.h"
-#include "browser/args.h"
+#include "browser/browser.h"
 #include "browser/rpc_server_parse.h"
 
 static void check_arg(struct call *c, const struct browser_proto_arg *a)
@@ -72,6 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_call(p.tool, body);
 		json_object_put(body);
 	}
-	rpc_server_parse_fini(&p);
+	buf_fini(&p.body);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of the supervisor to paddock-browser: CALLs, with the requestor. */
+#include "browser/browser.h"
 #include "browser/net/host_grants.h"
 #include "browser/rpc_server_parse.h"
 
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "browser/args.h"
 #include "proto/json/json_pack.h"
 #include "ipc/chan.h"
 #include "tests/unit/tap.h"
@@ -42,7 +42,7 @@ static void again(void)
 {
 	json_object_put(body);
 	body = NULL;
-	rpc_server_parse_fini(&parse);
+	buf_fini(&parse.body);
 	parse = (struct rpc_server_parse){0};
 }
 

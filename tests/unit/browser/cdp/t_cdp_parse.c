@@ -168,6 +168,6 @@ int main(void)
 	parse.max = CDP_MESSAGE_MAX;
 	tap_run();
 	json_object_put(m.tree);
-	cdp_parse_fini(&parse);
+	buf_fini(&parse.got);
 	return tap_done();
 }

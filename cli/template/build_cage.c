@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -229,18 +228,6 @@ static pid_t start_build_tool(const struct build_cage *b, const char *tool,
 
 /* ---- lock out, files in ---- */
 
-static int send_lock(int fd, const struct build_lock *l)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < BUILD_LOCK_FILES && rc == 0; i++)
-		if (l->kind->files[i] != NULL)
-			rc = file_stream_put_bytes(fd, l->kind->files[i],
-						   buf_data(&l->text[i]),
-						   buf_len(&l->text[i]));
-	return rc == 0 ? file_stream_put(fd, FILE_STREAM_DONE, "", 0) : rc;
-}
-
 /* Wait until FD is readable: 0. At UNTIL or a signal: an exit status. */
 static int wait_for(int fd, int64_t until)
 {
@@ -292,7 +279,7 @@ static int receive_build_file(int fd, struct file_stream *s)
 int build_cage_run(struct build_cage *b, const struct build_lock *l)
 {
 	struct file_stream s;
-	int ends[2], rc;
+	int ends[2], rc = 0;
 	pid_t pid;
 
 	signals_watch();
@@ -300,8 +287,14 @@ int build_cage_run(struct build_cage *b, const struct build_lock *l)
 	if (pid < 0)
 		return CLI_TROUBLE;
 	file_stream_init(&s, b->into);
-	(void)send_lock(ends[0],
-			l); /* receive_build_file() notices a lost worker */
+	for (size_t i = 0; i < BUILD_LOCK_FILES && rc == 0; i++)
+		if (l->kind->files[i] != NULL)
+			rc = file_stream_put_bytes(ends[0], l->kind->files[i],
+						   buf_data(&l->text[i]),
+						   buf_len(&l->text[i]));
+	if (rc == 0)
+		(void)file_stream_put(ends[0], FILE_STREAM_DONE, "", 0);
+	/* notices a lost worker, too */
 	rc = receive_build_file(ends[0], &s);
 	close(ends[0]);
 	kill(pid, SIGKILL);

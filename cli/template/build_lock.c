@@ -178,36 +178,34 @@ static int read_kind(int fd, const char *dir, const struct build_kind *k,
 	return rc;
 }
 
-static void say_none(int fd, const char *dir)
-{
-	struct stat st;
-
-	if (fstatat(fd, build_kinds[1].files[1], &st, AT_SYMLINK_NOFOLLOW) == 0)
-		message_print("%s has a package.json and no package-lock.json, "
-			      "which says what is fetched",
-			      dir);
-	else
-		message_print("%s has neither requirements.txt nor "
-			      "package-lock.json, which say what is fetched",
-			      dir);
-	for (size_t i = 0; i < BUILD_KINDS; i++)
-		message_more("  hint: %s: %s", build_kinds[i].files[0],
-			     build_kinds[i].made_by);
-}
-
 int build_lock_read(int fd, const char *dir,
 		    struct build_lock locks[BUILD_KINDS])
 {
+	struct stat st;
 	int n = 0, rc = 0;
 
 	for (size_t i = 0; i < BUILD_KINDS && rc >= 0; i++) {
 		rc = read_kind(fd, dir, &build_kinds[i], &locks[n]);
 		n += rc == 1;
 	}
-	if (rc >= 0 && n == 0)
-		say_none(fd, dir);
 	if (rc >= 0 && n > 0)
 		return n;
+	if (rc >= 0) {
+		if (fstatat(fd, build_kinds[1].files[1], &st,
+			    AT_SYMLINK_NOFOLLOW) == 0)
+			message_print(
+			    "%s has a package.json and no package-lock.json, "
+			    "which says what is fetched",
+			    dir);
+		else
+			message_print(
+			    "%s has neither requirements.txt nor "
+			    "package-lock.json, which say what is fetched",
+			    dir);
+		for (size_t i = 0; i < BUILD_KINDS; i++)
+			message_more("  hint: %s: %s", build_kinds[i].files[0],
+				     build_kinds[i].made_by);
+	}
 	while (n > 0)
 		build_lock_fini(&locks[--n]);
 	return -1;

@@ -33,16 +33,6 @@ static bool list_has_word(struct json_object *list, const char *word)
 	return false;
 }
 
-/* Return why the permission SHOWN cannot be granted; NULL: it can be. */
-static const char *missing_reason(struct json_object *permissions,
-				  const char *shown)
-{
-	json_each(o, json_member(permissions, "missing"))
-		if (json_member_is(o, "key", shown))
-			return json_member_str(o, "reason");
-	return NULL;
-}
-
 static void show_word(const char *what, const char *word, bool granted,
 		      const char *errmsg)
 {
@@ -57,24 +47,17 @@ static void show_word(const char *what, const char *word, bool granted,
 static void show_kind(struct json_object *permissions, const char *what,
 		      struct json_object *asked, struct json_object *granted)
 {
-	const char *errmsg = missing_reason(permissions, what);
+	const char *errmsg = NULL; /* why it cannot be granted */
+
+	json_each(o, json_member(permissions, "missing"))
+		if (errmsg == NULL && json_member_is(o, "key", what))
+			errmsg = json_member_str(o, "reason");
 
 	if (json_object_is_type(asked, json_type_boolean))
 		show_word(what, "yes", granted != NULL, errmsg);
 	for (size_t i = 0; i < json_length(asked); i++)
 		show_word(what, item(asked, i),
 			  list_has_word(granted, item(asked, i)), errmsg);
-}
-
-static void show_hosts(struct json_object *hosts)
-{
-	if (hosts == NULL)
-		return; /* the server does not tell the hosts */
-	for (size_t i = 0; i < json_length(hosts); i++)
-		show_word("hosts", item(hosts, i), true, NULL);
-	if (json_length(hosts) == 0)
-		show_word("hosts", "none: the browser opens no page for it",
-			  true, NULL);
 }
 
 /* ---- lines for paddock.conf ---- */
@@ -108,23 +91,14 @@ bool grants_text_is_missing(struct json_object *permissions)
 	return json_length(json_member(permissions, "missing")) > 0;
 }
 
-/* Print the lines that would grant missing permissions, if any. */
-static void grants_text_print_missing(struct json_object *permissions)
-{
-	const char *lines = json_member_str(permissions, "grant");
-
-	if (!grants_text_is_missing(permissions) || lines == NULL)
-		return;
-	puts("\nUntil that is granted it is not run. In paddock.conf:");
-	put_lines(lines);
-}
-
 /* ---- template show ---- */
 
 void grants_text_print(struct json_object *permissions)
 {
 	struct json_object *asked = json_member(permissions, "asked");
 	struct json_object *granted = json_member(permissions, "granted");
+	struct json_object *hosts = json_member(granted, "hosts");
+	const char *lines = json_member_str(permissions, "grant");
 
 	if (!json_object_is_type(asked, json_type_object) ||
 	    json_object_object_length(asked) == 0)
@@ -133,8 +107,16 @@ void grants_text_print(struct json_object *permissions)
 	json_object_object_foreach(asked, what, list) {
 		show_kind(permissions, what, list, json_member(granted, what));
 	}
-	show_hosts(json_member(granted, "hosts"));
-	grants_text_print_missing(permissions);
+	for (size_t i = 0; i < json_length(hosts); i++)
+		show_word("hosts", item(hosts, i), true, NULL);
+	/* without a list the server does not tell the hosts */
+	if (hosts != NULL && json_length(hosts) == 0)
+		show_word("hosts", "none: the browser opens no page for it",
+			  true, NULL);
+	if (grants_text_is_missing(permissions) && lines != NULL) {
+		puts("\nUntil that is granted it is not run. In paddock.conf:");
+		put_lines(lines);
+	}
 }
 
 /* ---- template grant ---- */
@@ -152,14 +134,6 @@ static bool asks(struct json_object *t)
 		      json_member_str(t, "templateId"),
 		      json_member_str(t, "version"));
 	return false;
-}
-
-static void show_section(struct json_object *t)
-{
-	safe_printf("# %s %s, as it is in %s\n",
-		    json_member_str(t, "templateId"),
-		    json_member_str(t, "version"), json_member_str(t, "path"));
-	put_lines(json_member_str(t, "section"));
 }
 
 static int grant(const struct cli *cli, int n, const char *const *arg)
@@ -184,7 +158,11 @@ static int grant(const struct cli *cli, int n, const char *const *arg)
 			continue;
 		if (shown++ > 0)
 			putchar('\n');
-		show_section(t);
+		safe_printf("# %s %s, as it is in %s\n",
+			    json_member_str(t, "templateId"),
+			    json_member_str(t, "version"),
+			    json_member_str(t, "path"));
+		put_lines(json_member_str(t, "section"));
 	}
 	json_object_put(list);
 	if (found > 0)

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@
 #include "base/os/dir_walk.h"
 #include "base/mem.h"
 #include "base/text/utf8.h"
-#include "cli/client/tool_call.h"
+#include "cli/client/client.h"
 #include "cli/terminal/json_io.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/state_dir.h"
@@ -55,29 +54,23 @@ static const char loader[] =
     "\treturn {stage = \"value\", why = type(got)}\n"
     "end\n";
 
-static bool open_server(struct lua_check *p, const struct cli *cli)
-{
-	struct cli private = {.verbose = cli->verbose,
-			      .config = cli->config,
-			      .state_dir = p->state_dir};
-
-	if (json_file_create(p->template_dir, "template.json", manifest) < 0 ||
-	    json_file_create(p->template_dir, "main.lua", loader) < 0)
-		return false;
-	opt_list_add(&p->templates, p->template_dir);
-	private.templates = p->templates;
-	p->client = client_open(&private);
-	return p->client != NULL;
-}
-
 struct lua_check *lua_check_open(const struct cli *cli)
 {
 	struct lua_check *p = xcalloc(1, sizeof(*p));
+	struct cli private = {.verbose = cli->verbose, .config = cli->config};
 
 	p->state_dir = state_dir_make();
 	if (p->state_dir != NULL)
 		p->template_dir = state_dir_make();
-	if (p->template_dir != NULL && open_server(p, cli))
+	if (p->template_dir != NULL &&
+	    json_file_create(p->template_dir, "template.json", manifest) == 0 &&
+	    json_file_create(p->template_dir, "main.lua", loader) == 0) {
+		opt_list_add(&p->templates, p->template_dir);
+		private.templates = p->templates;
+		private.state_dir = p->state_dir;
+		p->client = client_open(&private);
+	}
+	if (p->client != NULL)
 		return p;
 	lua_check_close(p);
 	return NULL;
@@ -196,29 +189,11 @@ static struct json_object *of_error(const char *entry, struct json_object *e)
 					 : "the worker did not say why");
 }
 
-static int of_answer(const struct tool_result *a, const char *entry,
-		     struct json_object **f)
-{
-	const char *status = json_member_str(a->value, "status");
-	const char *errmsg = json_member_str(a->value, "error");
-
-	if (status != NULL && strcmp(status, "succeeded") == 0) {
-		*f = of_result(entry, json_member(a->value, "result"));
-		return 0;
-	}
-	if (status != NULL) {
-		*f = of_error(entry, json_member(a->value, "error"));
-		return 0;
-	}
-	return message_fail(
-	    CLI_TROUBLE, "%s could not be compiled here: %s", entry,
-	    errmsg != NULL ? errmsg : "the server does not say why");
-}
-
 int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
 		  struct json_object **f)
 {
 	char *text = open_code(dir, entry);
+	const char *status, *errmsg;
 	struct json_object *args;
 	struct tool_result a;
 	int rc;
@@ -234,7 +209,16 @@ int lua_check_lua(struct lua_check *p, const char *dir, const char *entry,
 	rc = client_tool(p->client, "run_task_template", args, &a);
 	if (rc != 0)
 		return rc;
-	rc = of_answer(&a, entry, f);
+	status = json_member_str(a.value, "status");
+	errmsg = json_member_str(a.value, "error");
+	if (status == NULL)
+		rc = message_fail(
+		    CLI_TROUBLE, "%s could not be compiled here: %s", entry,
+		    errmsg != NULL ? errmsg : "the server does not say why");
+	else if (strcmp(status, "succeeded") == 0)
+		*f = of_result(entry, json_member(a.value, "result"));
+	else
+		*f = of_error(entry, json_member(a.value, "error"));
 	tool_result_fini(&a);
 	return rc;
 }

@@ -252,14 +252,21 @@ static int take_wants(const struct check *c, const char *member,
 	return 0;
 }
 
-/* Copy the names of peer dependencies that may be missing. */
-static void take_peers_meta(struct json_object *from, struct json_object *to)
+static int take_all_wants(const struct check *c, struct json_object *from,
+			  struct json_object *to)
 {
+	static const char *const kinds[] = {"dependencies", "devDependencies",
+					    "optionalDependencies",
+					    "peerDependencies"};
 	struct json_object *all = json_member(from, "peerDependenciesMeta");
 	struct json_object *out;
 
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (take_wants(c, kinds[i], from, to) < 0)
+			return -EINVAL;
 	if (!json_object_is_type(all, json_type_object))
-		return;
+		return 0;
+	/* the names of peer dependencies that may be missing */
 	out = json_object_new_object();
 	json_object_object_foreach(all, name, v) {
 		if (is_package_name(name) && json_member_bool(v, "optional"))
@@ -267,19 +274,6 @@ static void take_peers_meta(struct json_object *from, struct json_object *to)
 					       json_pack("optional:b", 1));
 	}
 	json_object_object_add(to, "peerDependenciesMeta", out);
-}
-
-static int take_all_wants(const struct check *c, struct json_object *from,
-			  struct json_object *to)
-{
-	static const char *const kinds[] = {"dependencies", "devDependencies",
-					    "optionalDependencies",
-					    "peerDependencies"};
-
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (take_wants(c, kinds[i], from, to) < 0)
-			return -EINVAL;
-	take_peers_meta(from, to);
 	return 0;
 }
 

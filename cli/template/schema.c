@@ -7,12 +7,10 @@
  */
 #include "cli/terminal/cli.h"
 
-#include <errno.h>
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "cli/terminal/json_io.h"

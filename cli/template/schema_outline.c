@@ -8,7 +8,6 @@
 #include "cli/template/schema_outline.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,15 +39,6 @@ struct outline {
 static void add_cut(struct buf *b, const char *text)
 {
 	sanitize_add(b, text, strlen(text), TEXT_COLUMNS);
-}
-
-static void add_choices(struct buf *b, struct json_object *list)
-{
-	buf_add_str(b, "one of ");
-	for (size_t i = 0; i < json_length(list); i++) {
-		buf_add_str(b, i > 0 ? ", " : "");
-		add_cut(b, json_text(json_object_array_get_idx(list, i), NULL));
-	}
 }
 
 /* Append the bounds of S: ", 1 to 5 elements", ", at least 1 characters". */
@@ -108,12 +98,18 @@ static void add_phrase(struct buf *b, const struct outline *o,
 		       struct json_object *schema)
 {
 	struct json_object *s = input_resolve(o->root, schema);
+	struct json_object *list = json_member(s, "enum");
 	struct json_object *fixed = json_member(s, "const");
 	unsigned mask = input_types(o->root, s);
 	char types[INPUT_TYPES_SIZE];
 
-	if (json_member(s, "enum") != NULL) {
-		add_choices(b, json_member(s, "enum"));
+	if (list != NULL) {
+		buf_add_str(b, "one of ");
+		for (size_t i = 0; i < json_length(list); i++) {
+			buf_add_str(b, i > 0 ? ", " : "");
+			add_cut(b, json_text(json_object_array_get_idx(list, i),
+					     NULL));
+		}
 	} else if (fixed != NULL) {
 		buf_add_str(b, "always ");
 		add_cut(b, json_text(fixed, NULL));

@@ -5,17 +5,14 @@
  * calls them. For a missing template template_findings.c prints a hint;
  * untrusted text is cleaned.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/text/quantity.h"
 #include "base/mem.h"
 #include "cli/template/template_findings.h"
 #include "cli/client/tool_call.h"
-#include "cli/client/progress.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/cli.h"
@@ -55,29 +52,25 @@ static void add_template_row(struct table *table, struct json_object *t)
 	free(text);
 }
 
-static void show_list(struct json_object *list)
-{
-	struct table *table = table_new(columns, ARRAY_LEN(columns));
-
-	json_each(one, list)
-		add_template_row(table, one);
-	table_print(table);
-}
-
 static int ls(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
 	struct json_object *v, *list;
+	struct table *table;
 	int rc = tool_call_templates(cli, c, &v);
 
 	(void)n, (void)arg;
 	if (rc != 0)
 		return rc;
 	list = json_member(v, "templates");
-	if (cli->json)
+	if (cli->json) {
 		json_pretty_print(list, true);
-	else
-		show_list(list);
+	} else {
+		table = table_new(columns, ARRAY_LEN(columns));
+		json_each(one, list)
+			add_template_row(table, one);
+		table_print(table);
+	}
 	if (json_length(list) == 0 && !cli->quiet)
 		message_print("there are no templates for you here");
 	if (client_is_private(c))

@@ -162,18 +162,6 @@ static int swap(struct build *b, int i)
 	return rc;
 }
 
-static void swap_back(struct build *b, int i)
-{
-	const char *name = b->locks[i].kind->folder;
-
-	if (b->swapped[i])
-		(void)renameat2(b->stage_fd, name, b->package, name,
-				RENAME_EXCHANGE);
-	else
-		(void)renameat2(b->package, name, b->stage_fd, name,
-				RENAME_NOREPLACE);
-}
-
 /* Is the package still valid with the new folders? */
 static int check_package(const struct build *b)
 {
@@ -205,8 +193,16 @@ static int put_in_place(struct build *b)
 				  b->locks[done].kind->folder, strerror(-rc));
 	else
 		rc = check_package(b);
-	while (rc != 0 && done > 0)
-		swap_back(b, --done);
+	while (rc != 0 && done-- > 0) { /* swap back */
+		const char *name = b->locks[done].kind->folder;
+
+		if (b->swapped[done])
+			(void)renameat2(b->stage_fd, name, b->package, name,
+					RENAME_EXCHANGE);
+		else
+			(void)renameat2(b->package, name, b->stage_fd, name,
+					RENAME_NOREPLACE);
+	}
 	return rc;
 }
 

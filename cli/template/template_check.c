@@ -6,11 +6,9 @@
  * made.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "cli/template/template_findings.h"
@@ -35,15 +33,6 @@ struct check {
 	int rc; /* an exit status: a check could not be made */
 };
 
-static size_t errors_of(struct json_object *package)
-{
-	size_t n = 0;
-
-	json_each(fault, json_member(package, "faults"))
-		n += json_member_is(fault, "severity", severities[0]);
-	return n;
-}
-
 /* Return PACKAGE's path as the user would name it; the caller's. */
 static char *package_name(const struct check *c, struct json_object *package)
 {
@@ -62,22 +51,16 @@ static char *package_name(const struct check *c, struct json_object *package)
 
 /* ---- Lua ---- */
 
-/*
- * Return PACKAGE's path. JSON cannot hold a path that is not UTF-8, but a
- * package named on the command line has its path in c->real.
- */
-static const char *package_place(const struct check *c,
-				 struct json_object *package)
-{
-	return template_findings_is_package(c->real)
-		   ? c->real
-		   : json_member_str(package, "path");
-}
-
 static void probe(struct check *c, struct json_object *package)
 {
 	const char *entry = json_member_str(package, "lua");
-	const char *path = package_place(c, package);
+	/*
+	 * JSON cannot hold a path that is not UTF-8, but a package named on the
+	 * command line has its path in c->real
+	 */
+	const char *path = template_findings_is_package(c->real)
+			       ? c->real
+			       : json_member_str(package, "path");
 	struct json_object *fault = NULL;
 	int rc;
 
@@ -116,16 +99,6 @@ static void say_fault(const char *path, struct json_object *f)
 		     shown ? pointer : "", shown ? ")" : "");
 }
 
-static void note_fault(struct check *c, const char *path, struct json_object *f)
-{
-	struct json_object *o = json_pack("path:s", path);
-
-	json_object_object_foreach(f, key, value) {
-		json_object_object_add(o, key, json_object_get(value));
-	}
-	json_object_array_add(json_member(c->said, "faults"), o);
-}
-
 /* Print the faults of SEVERITY of all packages. */
 static void each_fault(struct check *c, const char *severity)
 {
@@ -133,10 +106,18 @@ static void each_fault(struct check *c, const char *severity)
 		char *path = package_name(c, package);
 
 		json_each(f, json_member(package, "faults")) {
+			struct json_object *o;
+
 			if (!json_member_is(f, "severity", severity))
 				continue;
 			say_fault(path, f);
-			note_fault(c, path, f);
+			o = json_pack("path:s", path);
+			json_object_object_foreach(f, key, value) {
+				json_object_object_add(o, key,
+						       json_object_get(value));
+			}
+			json_object_array_add(json_member(c->said, "faults"),
+					      o);
 		}
 		if (json_member(package, "more") != NULL &&
 		    strcmp(severity, severities[1]) == 0)
@@ -193,8 +174,11 @@ static void say_all(struct check *c)
 	c->said = json_pack("templates:o faults:o", json_object_new_array(),
 			    json_object_new_array());
 	json_each(package, c->all) {
-		size_t errors = errors_of(package);
+		size_t errors = 0;
 
+		json_each(fault, json_member(package, "faults"))
+			errors +=
+			    json_member_is(fault, "severity", severities[0]);
 		c->errors += errors;
 		if (errors > 0)
 			continue;

@@ -10,9 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,21 +29,6 @@
 #define PREFIX "paddockd: "
 #define OUTPUT_MAX ((size_t)64 << 20)
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
-
-static int start_checker(pid_t *pid, const char *const *argv, int out, int err)
-{
-	posix_spawn_file_actions_t fa;
-	int rc;
-
-	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_addopen(&fa, STDIN_FILENO, "/dev/null",
-					 O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&fa, out, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&fa, err, STDERR_FILENO);
-	rc = posix_spawn(pid, argv[0], &fa, NULL, (char *const *)argv, environ);
-	posix_spawn_file_actions_destroy(&fa);
-	return -rc;
-}
 
 /* Append the content of FD to B, up to a bound, and close FD. */
 static void read_findings(int fd, struct buf *b)
@@ -66,10 +49,19 @@ static int run_daemon(const char *const *argv, struct buf *out, struct buf *err)
 	int o = memfd_create("out", MFD_CLOEXEC), status = 0;
 	int e = memfd_create("err", MFD_CLOEXEC);
 	int rc = o < 0 || e < 0 ? -errno : 0;
+	posix_spawn_file_actions_t fa;
 	pid_t pid = -1;
 
-	if (rc == 0)
-		rc = start_checker(&pid, argv, o, e);
+	if (rc == 0) {
+		posix_spawn_file_actions_init(&fa);
+		posix_spawn_file_actions_addopen(&fa, STDIN_FILENO, "/dev/null",
+						 O_RDONLY, 0);
+		posix_spawn_file_actions_adddup2(&fa, o, STDOUT_FILENO);
+		posix_spawn_file_actions_adddup2(&fa, e, STDERR_FILENO);
+		rc = -posix_spawn(&pid, argv[0], &fa, NULL, (char *const *)argv,
+				  environ);
+		posix_spawn_file_actions_destroy(&fa);
+	}
 	if (rc == 0) {
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;

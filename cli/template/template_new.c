@@ -93,14 +93,6 @@ static int make_template_folder(const char *path)
 	return message_fail(CLI_TROUBLE, "%s: %s", path, strerror(errno));
 }
 
-/* Make a title of ID: "csv_profile" becomes "Csv profile". */
-static void title_of(char *title, const char *id)
-{
-	for (size_t i = 0; i <= strlen(id); i++)
-		title[i] = (char)(id[i] == '_' ? ' ' : id[i]);
-	title[0] = (char)(title[0] - 'a' + 'A');
-}
-
 /* Write the files into the folder ID, which is empty. 0, or an exit status. */
 static int fill_template(const char *id, const char *tests)
 {
@@ -108,7 +100,10 @@ static int fill_template(const char *id, const char *tests)
 	char *text;
 	int rc = make_template_folder(tests);
 
-	title_of(title, id);
+	/* "csv_profile" becomes "Csv profile" */
+	for (size_t i = 0; i <= strlen(id); i++)
+		title[i] = (char)(id[i] == '_' ? ' ' : id[i]);
+	title[0] = (char)(title[0] - 'a' + 'A');
 	text = xasprintf(manifest, id, title);
 	if (rc == 0 &&
 	    (json_file_create(id, "template.json", text) < 0 ||
@@ -142,27 +137,10 @@ static void remove_template(const char *id)
 	}
 }
 
-static int write_package(const char *id)
-{
-	char *tests = xasprintf("%s/tests", id);
-	int rc = make_template_folder(id);
-
-	if (rc == 0) {
-		rc = fill_template(id, tests);
-		if (rc != 0) {
-			remove_template(id);
-			message_more("  nothing is left of %s; it can be tried "
-				     "again",
-				     id);
-		}
-	}
-	free(tests);
-	return rc;
-}
-
 static int new_template(const struct cli *cli, int n, const char *const *arg)
 {
 	const char *id = arg[0];
+	char *tests;
 	int rc;
 
 	(void)n;
@@ -172,9 +150,19 @@ static int new_template(const struct cli *cli, int n, const char *const *arg)
 		    "a template's name is 1 to %d of a-z, 0-9 and _, and begins "
 		    "with a letter",
 		    ID_MAX_BYTES);
-	rc = write_package(id);
+	rc = make_template_folder(id);
 	if (rc != 0)
 		return rc;
+	tests = xasprintf("%s/tests", id);
+	rc = fill_template(id, tests);
+	free(tests);
+	if (rc != 0) {
+		remove_template(id);
+		message_more("  nothing is left of %s; it can be tried "
+			     "again",
+			     id);
+		return rc;
+	}
 	if (cli->json)
 		safe_printf("{\"templateId\":\"%s\",\"path\":\"./%s\"}\n", id,
 			    id);

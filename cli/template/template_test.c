@@ -9,11 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/client/tool_call.h"
+#include "cli/client/client.h"
 #include "cli/template/template_findings.h"
 #include "cli/terminal/cli.h"
 #include "cli/terminal/json_io.h"
@@ -148,18 +147,6 @@ static int print_tap(struct bench *b, bool good, const char *id,
 	return 0;
 }
 
-static int call_template(struct bench *b, struct json_object *manifest,
-			 struct json_object *inputs, struct tool_result *a)
-{
-	return client_tool(
-	    b->client, "run_task_template",
-	    json_pack("templateId:s templateVersion?s inputs:O options:o",
-		      json_member_str(manifest, "templateId"),
-		      json_member_str(manifest, "version"), inputs,
-		      json_pack("mode:s", "sync")),
-	    a);
-}
-
 static int run_test(struct bench *b, struct json_object *manifest,
 		    const char *dir, const char *name)
 {
@@ -178,8 +165,14 @@ static int run_test(struct bench *b, struct json_object *manifest,
 			      path);
 		rc = print_tap(b, false, id, name);
 	} else {
-		rc =
-		    call_template(b, manifest, json_member(test, "inputs"), &a);
+		rc = client_tool(
+		    b->client, "run_task_template",
+		    json_pack(
+			"templateId:s templateVersion?s inputs:O options:o", id,
+			json_member_str(manifest, "version"),
+			json_member(test, "inputs"),
+			json_pack("mode:s", "sync")),
+		    &a);
 		if (rc == 0) {
 			bool good = compare(expect, &a);
 

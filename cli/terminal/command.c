@@ -111,21 +111,6 @@ static void show_opt(const struct opt *o)
 			text_wrap_columns(STDOUT_FILENO));
 }
 
-/* Print the flags of all commands by name alone, to keep each help short. */
-static void name_global(void)
-{
-	struct buf b = {0};
-
-	buf_add_str(&b, "Flags of every command, which \"paddock help\" "
-			"explains:");
-	for (size_t i = 0; i < CLI_FLAGS; i++)
-		buf_printf(&b, " --%s%s", cli_flags[i].name,
-			   i + 1 < CLI_FLAGS ? "," : "");
-	buf_add(&b, "", 1);
-	text_wrap_print(buf_data(&b), 0, 2, text_wrap_columns(STDOUT_FILENO));
-	buf_fini(&b);
-}
-
 #define TEXT_COLUMNS 80 /* the width that our texts are broken for */
 
 /* Print TEXT, folded again paragraph by paragraph if the terminal is narrow. */
@@ -151,6 +136,8 @@ static void show_text(const char *text)
 
 void help_command(const struct cli *cli, const struct command *cmd)
 {
+	struct buf b = {0};
+
 	(void)cli;
 	safe_printf("usage: paddock %s%s%s [FLAG]...\n\n", cmd->name,
 		    cmd->args[0] != '\0' ? " " : "", cmd->args);
@@ -162,7 +149,15 @@ void help_command(const struct cli *cli, const struct command *cmd)
 	if (cmd->text != NULL)
 		puts(""), show_text(cmd->text);
 	puts("");
-	name_global();
+	/* the flags of all commands by name alone, to keep each help short */
+	buf_add_str(&b, "Flags of every command, which \"paddock help\" "
+			"explains:");
+	for (size_t i = 0; i < CLI_FLAGS; i++)
+		buf_printf(&b, " --%s%s", cli_flags[i].name,
+			   i + 1 < CLI_FLAGS ? "," : "");
+	buf_add(&b, "", 1);
+	text_wrap_print(buf_data(&b), 0, 2, text_wrap_columns(STDOUT_FILENO));
+	buf_fini(&b);
 }
 
 void help_all(const struct cli *cli)

@@ -11,19 +11,8 @@
 
 #include "base/buf.h"
 #include "base/text/utf8.h"
-#include "cli/terminal/terminal.h"
 
 #define EXTENSION_MAX 16 /* bytes with the dot; longer: no extension */
-
-static const char *last_part(const char *name)
-{
-	const char *part = name;
-
-	for (; *name != '\0'; name++)
-		if (*name == '/' || *name == '\\')
-			part = name + 1;
-	return part + strspn(part, ". ");
-}
 
 /* Return where the extension begins in NAME, or LEN when there is none. */
 static size_t stem(const char *name, size_t len)
@@ -34,27 +23,26 @@ static size_t stem(const char *name, size_t len)
 	return len;
 }
 
-static void add_clean(struct buf *out, const char *s)
-{
-	size_t n = strlen(s), len;
-
-	for (size_t i = 0; i < n; i += len) {
-		int32_t point = utf8_decode(s + i, n - i, &len);
-
-		if (point < 0 || utf8_is_control(point) ||
-		    (i == 0 && point == '-'))
-			buf_add_str(out, "_");
-		else
-			buf_add(out, s + i, len);
-	}
-}
-
 void file_name_sanitize(char out[FILE_NAME_SIZE], const char *name)
 {
 	struct buf b = {0};
-	size_t len, dot, keep;
+	const char *part = name;
+	size_t n, len, dot, keep;
 
-	add_clean(&b, last_part(name));
+	for (; *name != '\0'; name++)
+		if (*name == '/' || *name == '\\')
+			part = name + 1;
+	part += strspn(part, ". ");
+	n = strlen(part);
+	for (size_t i = 0; i < n; i += len) {
+		int32_t point = utf8_decode(part + i, n - i, &len);
+
+		if (point < 0 || utf8_is_control(point) ||
+		    (i == 0 && point == '-'))
+			buf_add_str(&b, "_");
+		else
+			buf_add(&b, part + i, len);
+	}
 	if (buf_len(&b) == 0)
 		buf_add_str(&b, "artifact");
 	len = buf_len(&b);

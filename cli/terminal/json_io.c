@@ -78,14 +78,12 @@ int json_file_create(const char *dir, const char *name, const char *text)
 
 /* ---- values on one line ---- */
 
-/*
- * Append TEXT with escapes for characters allowed in JSON strings on which a
- * terminal may act.
- */
-static void add_escaped(struct buf *out, const char *text, size_t n)
+/* Characters allowed in JSON strings on which a terminal may act are escaped. */
+void json_pretty_add_compact(struct buf *out, struct json_object *v)
 {
 	char escape[UTF8_ESCAPE_SIZE];
-	size_t len;
+	size_t n, len;
+	const char *text = json_text(v, &n);
 
 	for (size_t i = 0; i < n; i += len) {
 		int32_t point = utf8_decode(text + i, n - i, &len);
@@ -97,24 +95,11 @@ static void add_escaped(struct buf *out, const char *text, size_t n)
 	}
 }
 
-static void add_leaf(struct buf *out, struct json_object *v)
-{
-	size_t len;
-	const char *text = json_text(v, &len);
-
-	add_escaped(out, text, len);
-}
-
-void json_pretty_add_compact(struct buf *out, struct json_object *v)
-{
-	add_leaf(out, v);
-}
-
 static void add_string(struct buf *out, const char *s)
 {
 	struct json_object *v = json_object_new_string(s);
 
-	add_leaf(out, v);
+	json_pretty_add_compact(out, v);
 	json_object_put(v);
 }
 
@@ -141,17 +126,11 @@ static void add_line(struct buf *out, struct json_object *v)
 		}
 		buf_add_str(out, "}");
 	} else {
-		add_leaf(out, v);
+		json_pretty_add_compact(out, v);
 	}
 }
 
 /* ---- values on many lines ---- */
-
-static bool is_container(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_array) ||
-	       json_object_is_type(v, json_type_object);
-}
 
 /* Return about how many bytes V has on one line; more than MAX: too long. */
 static size_t measure_json(struct json_object *v, size_t max)
@@ -200,49 +179,37 @@ static void new_line(struct buf *out, unsigned depth)
 
 /* Append V from column AT on; the caller continues the last line. */
 static void add_at(struct buf *out, struct json_object *v, unsigned depth,
-		   size_t at);
-
-static void add_array(struct buf *out, struct json_object *v, unsigned depth)
+		   size_t at)
 {
-	buf_add_str(out, "[");
-	for (size_t i = 0; i < json_object_array_length(v); i++) {
+	bool array = json_object_is_type(v, json_type_array);
+	const char *comma = "";
+
+	if ((!array && !json_object_is_type(v, json_type_object)) ||
+	    fits(v, at)) {
+		add_line(out, v);
+		return;
+	}
+	buf_add_str(out, array ? "[" : "{");
+	for (size_t i = 0; i < json_length(v); i++) {
 		buf_add_str(out, i > 0 ? "," : "");
 		new_line(out, depth + 1);
 		add_at(out, json_object_array_get_idx(v, i), depth + 1,
 		       (size_t)(depth + 1) * INDENT + 1);
 	}
-	new_line(out, depth);
-	buf_add_str(out, "]");
-}
+	if (!array) {
+		json_object_object_foreach(v, key, value) {
+			size_t start = buf_len(out);
 
-static void add_object(struct buf *out, struct json_object *v, unsigned depth)
-{
-	const char *comma = "";
-
-	buf_add_str(out, "{");
-	json_object_object_foreach(v, key, value) {
-		size_t start = buf_len(out);
-
-		buf_add_str(out, comma);
-		new_line(out, depth + 1);
-		add_string(out, key);
-		buf_add_str(out, ": ");
-		add_at(out, value, depth + 1, buf_len(out) - start);
-		comma = ",";
+			buf_add_str(out, comma);
+			new_line(out, depth + 1);
+			add_string(out, key);
+			buf_add_str(out, ": ");
+			add_at(out, value, depth + 1, buf_len(out) - start);
+			comma = ",";
+		}
 	}
 	new_line(out, depth);
-	buf_add_str(out, "}");
-}
-
-static void add_at(struct buf *out, struct json_object *v, unsigned depth,
-		   size_t at)
-{
-	if (!is_container(v) || fits(v, at))
-		add_line(out, v);
-	else if (json_object_is_type(v, json_type_array))
-		add_array(out, v, depth);
-	else
-		add_object(out, v, depth);
+	buf_add_str(out, array ? "]" : "}");
 }
 
 void json_pretty_add(struct buf *out, struct json_object *v)

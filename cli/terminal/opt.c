@@ -182,16 +182,6 @@ static int apply_opt(struct parse *p, const struct opt *o, const char *value)
 	return 0;
 }
 
-static int parse_long(struct parse *p, const char *word)
-{
-	size_t len = strcspn(word, "=");
-	const struct opt *o = find_opt(p, word, len, 0);
-
-	if (o == NULL)
-		return refuse_unknown_flag(p, word, len);
-	return apply_opt(p, o, word[len] == '=' ? word + len + 1 : NULL);
-}
-
 /* Parse short flags: "-qv", "-ikey=value". WORD begins after the dash. */
 static int parse_letters(struct parse *p, const char *word)
 {
@@ -226,15 +216,20 @@ int opt_parse(const struct opt_set *sets, size_t n, struct opt_list *rest,
 
 	for (; rc == 0 && p.at < argc; p.at++) {
 		const char *word = argv[p.at];
+		size_t len = strcspn(word, "=");
+		const struct opt *o;
 
 		if (operands || word[0] != '-' || word[1] == '\0')
 			opt_list_add(rest, word);
 		else if (strcmp(word, "--") == 0)
 			operands = true;
-		else if (word[1] == '-')
-			rc = parse_long(&p, word + 2);
-		else
+		else if (word[1] != '-')
 			rc = parse_letters(&p, word + 1);
+		else if ((o = find_opt(&p, word + 2, len - 2, 0)) == NULL)
+			rc = refuse_unknown_flag(&p, word + 2, len - 2);
+		else
+			rc = apply_opt(
+			    &p, o, word[len] == '=' ? word + len + 1 : NULL);
 	}
 	return rc;
 }

@@ -19,26 +19,21 @@ bool server_flags_is_plain(const char *word)
 	       word[strspn(word, SERVER_FLAGS_PLAIN)] == '\0';
 }
 
-/* Append WORD, in single quotes if a shell would change it. */
-static void add_word(struct buf *b, const char *word)
-{
-	bool plain = server_flags_is_plain(word);
-
-	buf_add_str(b, plain ? " " : " '");
-	for (; *word != '\0'; word++) {
-		if (*word == '\'' && !plain)
-			buf_add_str(b, "'\\'");
-		buf_add(b, word, 1);
-	}
-	buf_add_str(b, plain ? "" : "'");
-}
-
+/* Append FLAG and VALUE, in single quotes if a shell would change it. */
 static void add_flag(struct buf *b, const char *flag, const char *value)
 {
+	bool plain = value != NULL && server_flags_is_plain(value);
+
 	if (value == NULL)
 		return;
 	buf_add_str(b, flag);
-	add_word(b, value);
+	buf_add_str(b, plain ? " " : " '");
+	for (; *value != '\0'; value++) {
+		if (*value == '\'' && !plain)
+			buf_add_str(b, "'\\'");
+		buf_add(b, value, 1);
+	}
+	buf_add_str(b, plain ? "" : "'");
 }
 
 char *server_flags_for_run(const struct cli *cli, const char *run)

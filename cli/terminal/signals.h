@@ -11,7 +11,8 @@ void signals_watch(void);
 /* Return a descriptor, readable after the first signal; or -1 before. */
 int signals_fd(void);
 int signals_noted(void); /* the first signal's number, or 0 */
-void signals_seen(void); /* signals_fd() becomes unreadable again */
+/* Make signals_fd() unreadable again: client_wait() can wait after the first. */
+void signals_seen(void);
 /* Restore default actions, in a child before exec. */
 void signals_reset(void);
 

@@ -198,33 +198,28 @@ static void add_number(struct buf *out, const struct spec *s, va_list *ap)
 }
 #pragma GCC diagnostic pop
 
-static void format_text(struct buf *out, const char *fmt, va_list *ap)
-{
-	while (*fmt != '\0') {
-		size_t n = strcspn(fmt, "%");
-		struct spec s;
-
-		buf_add(out, fmt, n);
-		fmt += n;
-		if (*fmt == '\0')
-			return;
-		fmt++;
-		s = read_spec(&fmt, ap);
-		assert(strchr("diuxcsf%", s.kind) != NULL);
-		if (s.kind == '%')
-			buf_add(out, "%", 1);
-		else if (s.kind == 's')
-			add_words(out, &s, va_arg(*ap, const char *));
-		else
-			add_number(out, &s, ap);
-	}
-}
-
 static void put_text(FILE *to, const char *fmt, va_list *ap)
 {
 	struct buf out = {0};
 
-	format_text(&out, fmt, ap);
+	while (*fmt != '\0') {
+		size_t n = strcspn(fmt, "%");
+		struct spec s;
+
+		buf_add(&out, fmt, n);
+		fmt += n;
+		if (*fmt == '\0')
+			break;
+		fmt++;
+		s = read_spec(&fmt, ap);
+		assert(strchr("diuxcsf%", s.kind) != NULL);
+		if (s.kind == '%')
+			buf_add(&out, "%", 1);
+		else if (s.kind == 's')
+			add_words(&out, &s, va_arg(*ap, const char *));
+		else
+			add_number(&out, &s, ap);
+	}
 	if (buf_len(&out) > 0)
 		fwrite(buf_data(&out), 1, buf_len(&out), to);
 	buf_fini(&out);

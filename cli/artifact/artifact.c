@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +19,6 @@
 #include "cli/terminal/cli.h"
 #include "cli/artifact/artifact_fetch.h"
 #include "cli/artifact/artifact_put.h"
-#include "cli/terminal/file_name.h"
 #include "cli/terminal/json_io.h"
 #include "cli/artifact/artifact_write.h"
 #include "proto/json/json_pack.h"
@@ -67,26 +65,6 @@ static bool is_run(const char *id)
 	return strncmp(id, "run_", 4) == 0;
 }
 
-static int no_such_name(struct json_object *list, const char *run,
-			const char *name)
-{
-	struct suggest suggest;
-
-	suggest_init(&suggest, name);
-	json_each(one, list) {
-		const char *known = json_member_str(one, "name");
-
-		if (known != NULL)
-			suggest_try(&suggest, known);
-	}
-	if (suggest.best != NULL)
-		return message_fail(
-		    CLI_ABSENT,
-		    "%s has no artifact \"%s\"; did you mean \"%s\"?", run,
-		    name, suggest.best);
-	return message_fail(CLI_ABSENT, "%s has no artifact \"%s\"", run, name);
-}
-
 /*
  * Find in the VIEW of RUN the artifact called NAME; without NAME the only
  * artifact. *OUT is the caller's. 0 or an exit status.
@@ -95,6 +73,7 @@ static int pick_artifact(struct json_object *view, const char *run,
 			 const char *name, struct json_object **out)
 {
 	struct json_object *list = json_member(view, "artifacts");
+	struct suggest suggest;
 	size_t n;
 
 	if (!json_object_is_type(list, json_type_array) ||
@@ -113,7 +92,19 @@ static int pick_artifact(struct json_object *view, const char *run,
 			return 0;
 		}
 	}
-	return no_such_name(list, run, name);
+	suggest_init(&suggest, name);
+	json_each(one, list) {
+		const char *known = json_member_str(one, "name");
+
+		if (known != NULL)
+			suggest_try(&suggest, known);
+	}
+	if (suggest.best != NULL)
+		return message_fail(
+		    CLI_ABSENT,
+		    "%s has no artifact \"%s\"; did you mean \"%s\"?", run,
+		    name, suggest.best);
+	return message_fail(CLI_ABSENT, "%s has no artifact \"%s\"", run, name);
 }
 
 static int find_artifact(const struct cli *cli, struct client *c,
@@ -131,53 +122,30 @@ static int find_artifact(const struct cli *cli, struct client *c,
 
 /* ---- get, cat ---- */
 
-/*
- * Write the artifact into the current folder under its own name, or a numbered
- * name if that is taken.
- */
-static int get_here(const struct cli *cli, struct client *c,
-		    struct json_object *artifact, bool named)
-{
-	struct json_object *list = json_object_new_array();
-	struct json_object *view = json_pack("artifacts:o", list);
-	int rc;
-
-	json_object_array_add(list, json_object_get(artifact));
-	rc = artifact_write_all(c, view, ".", cli->quiet, named);
-	json_object_put(view);
-	return rc;
-}
-
-static int describe(struct client *c, const char *id, struct json_object **out)
-{
-	struct json_object *args = json_pack("artifactId:s limit:i", id, 1);
-	struct json_object *piece;
-	static const struct cli quiet = {0};
-	int rc;
-
-	rc = tool_call(&quiet, c, "get_artifact", args, &piece);
-	if (rc == 0) {
-		*out = piece;
-		json_object_object_del(piece, "data");
-	}
-	return rc;
-}
-
 static int get(const struct cli *cli, struct client *c, int n,
 	       const char *const *arg)
 {
-	struct json_object *a = NULL;
+	static const struct cli quiet = {0};
+	struct json_object *a = NULL, *view;
 	int rc;
 
 	if (is_run(arg[0]))
 		rc = find_artifact(cli, c, arg[0], n > 1 ? arg[1] : NULL, &a);
 	else
-		rc = describe(c, arg[0], &a);
-	if (rc == 0 && flags.out != NULL)
+		rc =
+		    tool_call(&quiet, c, "get_artifact",
+			      json_pack("artifactId:s limit:i", arg[0], 1), &a);
+	if (rc == 0 && flags.out != NULL) {
 		rc = artifact_write_file(c, json_member_str(a, "artifactId"),
 					 flags.out);
-	else if (rc == 0)
-		rc = get_here(cli, c, a, n > 1);
+	} else if (rc == 0) {
+		/* into the current folder, under its own name or a numbered one */
+		view = json_pack("artifacts:o", json_object_new_array());
+		json_object_array_add(json_member(view, "artifacts"),
+				      json_object_get(a));
+		rc = artifact_write_all(c, view, ".", cli->quiet, n > 1);
+		json_object_put(view);
+	}
 	json_object_put(a);
 	return rc;
 }

@@ -85,20 +85,6 @@ static int fetch_piece(struct fetch *f)
 	return rc;
 }
 
-static int check_hash(struct fetch *f)
-{
-	unsigned char digest[SHA256_DIGEST_SIZE];
-	char hex[SHA256_HEX + 1];
-
-	sha256_digest(&f->hash, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(hex + (size_t)2 * i, 3, "%02x", digest[i]);
-	if (f->sha256[0] == '\0' || strcmp(f->sha256, hex) == 0)
-		return 0;
-	return bad_piece(f, "what came is not what was stored: its sha256 "
-			    "differs");
-}
-
 static int count_bytes(void *arg, const void *p, size_t n)
 {
 	struct fetch *f = arg;
@@ -134,6 +120,8 @@ int artifact_fetch(struct client *c, const char *id, const char *to,
 {
 	struct fetch f = {
 	    .client = c, .id = id, .to = to, .sink = sink, .arg = arg};
+	unsigned char digest[SHA256_DIGEST_SIZE];
+	char hex[SHA256_HEX + 1];
 	int rc = 0;
 
 	sha256_init(&f.hash);
@@ -144,7 +132,13 @@ int artifact_fetch(struct client *c, const char *id, const char *to,
 		rc = 0;
 	while (rc == 0 && !f.complete)
 		rc = fetch_piece(&f);
-	if (rc == 0)
-		rc = check_hash(&f);
-	return rc;
+	if (rc != 0)
+		return rc;
+	sha256_digest(&f.hash, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(hex + (size_t)2 * i, 3, "%02x", digest[i]);
+	if (f.sha256[0] == '\0' || strcmp(f.sha256, hex) == 0)
+		return 0;
+	return bad_piece(&f, "what came is not what was stored: its sha256 "
+			     "differs");
 }

@@ -14,29 +14,12 @@
 #include "cli/terminal/terminal.h"
 #include "proto/json/json_pack.h"
 
-static int settle_artifact_id(struct json_object *found, const char *given,
-			      char **id)
-{
-	size_t n = json_length(found);
-
-	if (n > 1)
-		return message_fail(
-		    CLI_USAGE,
-		    "several of your artifacts begin with \"%s\"; say more of "
-		    "the id (paddock artifact ls%s has them)",
-		    given, server_flags());
-	*id = xstrdup(n == 0
-			  ? given
-			  : json_member_str(json_object_array_get_idx(found, 0),
-					    "artifactId"));
-	return 0;
-}
-
 int artifact_id_find(const struct cli *cli, struct client *c, const char *given,
 		     char **id)
 {
 	char *prefix = run_id_beginning(given, "art_");
 	struct tool_result a = {0};
+	struct json_object *found;
 	int rc;
 
 	(void)cli;
@@ -48,9 +31,19 @@ int artifact_id_find(const struct cli *cli, struct client *c, const char *given,
 			   json_pack("idPrefix:s", prefix), &a);
 	if (rc == 0 && !a.good)
 		rc = report_refusal(a.value, NULL);
-	if (rc == 0)
-		rc = settle_artifact_id(json_member(a.value, "artifacts"),
-					given, id);
+	found = json_member(a.value, "artifacts");
+	if (rc == 0 && json_length(found) > 1)
+		rc = message_fail(
+		    CLI_USAGE,
+		    "several of your artifacts begin with \"%s\"; say more of "
+		    "the id (paddock artifact ls%s has them)",
+		    given, server_flags());
+	else if (rc == 0)
+		*id = xstrdup(
+		    json_length(found) == 0
+			? given
+			: json_member_str(json_object_array_get_idx(found, 0),
+					  "artifactId"));
 	tool_result_fini(&a);
 	free(prefix);
 	return rc;

@@ -120,15 +120,6 @@ static int open_upload(const char *path, int64_t *size)
 	return fd;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (strcmp(path, "-") == 0)
-		return "stdin";
-	return slash != NULL ? slash + 1 : path;
-}
-
 /*
  * Upload the file PATH. 0 and the artifact in *OUT, the caller's; or the exit
  * status, the reason printed.
@@ -136,16 +127,17 @@ static const char *base_name(const char *path)
 static int upload_file(struct client *c, const char *path, const char *name,
 		       const char *mime, struct json_object **out)
 {
+	const char *slash = strrchr(path, '/');
+	const char *shown = strcmp(path, "-") == 0 ? "stdin" : path;
 	struct tool_result a = {0};
 	int64_t size = 0;
 	int rc, fd = open_upload(path, &size);
 
 	if (fd < 0)
-		return message_fail(CLI_USAGE, "%s: %s",
-				    strcmp(path, "-") == 0 ? "stdin" : path,
-				    strerror(-fd));
-	rc = client_put_bytes(c, fd, size,
-			      name != NULL ? name : base_name(path), mime, &a);
+		return message_fail(CLI_USAGE, "%s: %s", shown, strerror(-fd));
+	if (name == NULL)
+		name = slash != NULL ? slash + 1 : shown;
+	rc = client_put_bytes(c, fd, size, name, mime, &a);
 	close(fd);
 	if (rc == 0 && a.good)
 		*out = json_object_get(a.value);
@@ -180,59 +172,42 @@ static int put_artifact(const struct cli *cli, struct client *c, int n,
 
 /* ---- files in a run's inputs ---- */
 
-static int put_one(const struct cli *cli, struct client *c, const char *path,
-		   struct json_object **v)
-{
-	struct json_object *a = NULL;
-	int rc = upload_file(c, path, NULL, NULL, &a);
-
-	if (rc == 0 && !cli->quiet)
-		message_more("uploaded %s as %s", path,
-			     json_member_str(a, "artifactId"));
-	if (rc == 0)
-		*v = json_pack("$artifact:s", json_member_str(a, "artifactId"));
-	json_object_put(a);
-	return rc;
-}
-
-static int put_members(const struct cli *cli, struct client *c,
-		       struct json_object *in);
-
 /* Upload the files below V. If V itself is a file, *INSTEAD is its artifact. */
 static int put_below(const struct cli *cli, struct client *c,
 		     struct json_object *v, struct json_object **instead)
 {
 	const char *path = input_upload(v);
+	struct json_object *a = NULL;
+	int rc;
 
-	return path != NULL ? put_one(cli, c, path, instead)
-			    : put_members(cli, c, v);
-}
-
-static int put_elements(const struct cli *cli, struct client *c,
-			struct json_object *list)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < json_length(list) && rc == 0; i++) {
-		struct json_object *instead = NULL;
-
-		rc = put_below(cli, c, json_object_array_get_idx(list, i),
-			       &instead);
-		if (instead != NULL)
-			json_object_array_put_idx(list, i, instead);
-	}
+	if (path == NULL)
+		return artifact_put_all(cli, c, v);
+	rc = upload_file(c, path, NULL, NULL, &a);
+	if (rc == 0 && !cli->quiet)
+		message_more("uploaded %s as %s", path,
+			     json_member_str(a, "artifactId"));
+	if (rc == 0)
+		*instead =
+		    json_pack("$artifact:s", json_member_str(a, "artifactId"));
+	json_object_put(a);
 	return rc;
 }
 
-static int put_members(const struct cli *cli, struct client *c,
-		       struct json_object *in)
+int artifact_put_all(const struct cli *cli, struct client *c,
+		     struct json_object *in)
 {
 	int rc = 0;
 
-	if (json_object_is_type(in, json_type_array))
-		return put_elements(cli, c, in);
+	for (size_t i = 0; i < json_length(in) && rc == 0; i++) {
+		struct json_object *instead = NULL;
+
+		rc = put_below(cli, c, json_object_array_get_idx(in, i),
+			       &instead);
+		if (instead != NULL)
+			json_object_array_put_idx(in, i, instead);
+	}
 	if (!json_object_is_type(in, json_type_object))
-		return 0;
+		return rc;
 	json_object_object_foreach(in, key, v) {
 		struct json_object *instead = NULL;
 
@@ -242,12 +217,6 @@ static int put_members(const struct cli *cli, struct client *c,
 			json_object_object_add(in, key, instead);
 	}
 	return rc;
-}
-
-int artifact_put_all(const struct cli *cli, struct client *c,
-		     struct json_object *inputs)
-{
-	return put_members(cli, c, inputs);
 }
 
 /* ---- listing uploads ---- */

@@ -114,11 +114,6 @@ static int put_in(int dir, const char *name, size_t n, place open_it,
 	return fd;
 }
 
-static bool is_nothing(const char *part, size_t n)
-{
-	return strspn(part, ". ") >= n; /* "", ".." and the like */
-}
-
 /*
  * Create a new file for the artifact NAME below DIR, in the folders that NAME
  * has. PATH, which ends in DIR's name, grows by them and the file's name. *IN
@@ -133,7 +128,8 @@ static int new_below(int dir, const char *name, struct buf *path, int *in)
 	     name = slash + 1) {
 		int next;
 
-		if (is_nothing(name, (size_t)(slash - name)) ||
+		/* "", ".." and the like */
+		if (strspn(name, ". ") >= (size_t)(slash - name) ||
 		    depth++ >= FOLDERS_MAX)
 			continue;
 		next =
@@ -188,18 +184,6 @@ static bool is_obeyed(const char *name)
 	return false;
 }
 
-static void warn_obeyed(const char *path)
-{
-	static bool warned;
-
-	if (!warned && is_obeyed(strrchr(path, '/') + 1))
-		message_more("warning: other programs obey a file that is "
-			     "called %s, and a template wrote this one; look "
-			     "at it before you run any there",
-			     strrchr(path, '/') + 1);
-	warned = warned || is_obeyed(strrchr(path, '/') + 1);
-}
-
 /* The folder for all artifacts of a run. */
 struct folder {
 	int fd;
@@ -242,6 +226,8 @@ static int save_into(struct client *c, struct json_object *artifact,
 {
 	const char *id = json_member_str(artifact, "artifactId");
 	const char *given = json_member_str(artifact, "name");
+	static bool warned; /* of a name that programs obey */
+	const char *file;
 	struct buf path = {0};
 	char *name;
 	int fd, in = -1, rc;
@@ -257,12 +243,19 @@ static int save_into(struct client *c, struct json_object *artifact,
 		rc = trouble(buf_data(&path), fd);
 	} else {
 		rc = fill_artifact(c, id, fd, buf_data(&path));
+		file = strrchr(buf_data(&path), '/') + 1;
 		if (rc != 0)
-			unlinkat(in, strrchr(buf_data(&path), '/') + 1, 0);
+			unlinkat(in, file, 0);
 		else if (!to->quiet)
 			message_more("wrote %s", buf_data(&path));
-		if (rc == 0)
-			warn_obeyed(buf_data(&path));
+		if (rc == 0 && !warned && is_obeyed(file)) {
+			warned = true;
+			message_more(
+			    "warning: other programs obey a file that is "
+			    "called %s, and a template wrote this one; look "
+			    "at it before you run any there",
+			    file);
+		}
 	}
 	if (in >= 0)
 		close(in);
@@ -295,24 +288,11 @@ static int make_parents(const char *path)
 	return rc;
 }
 
-static void say_failed(struct json_object *view, size_t failed, size_t n)
-{
-	const char *id = json_member_str(view, "runId");
-
-	if (n > 1)
-		message_print("%zu of its %zu artifacts were not written",
-			      failed, n);
-	if (id != NULL)
-		message_more(
-		    "  hint: the server keeps them for a while: paddock "
-		    "artifact get %s NAME%s",
-		    id, server_flags());
-}
-
 int artifact_write_all(struct client *c, struct json_object *view,
 		       const char *dir, bool quiet, bool named)
 {
 	struct json_object *list = json_member(view, "artifacts");
+	const char *id = json_member_str(view, "runId");
 	size_t n = json_length(list);
 	size_t failed = 0;
 	struct folder to = {.name = dir,
@@ -340,8 +320,14 @@ int artifact_write_all(struct client *c, struct json_object *view,
 	}
 	if (fd >= 0)
 		close(fd);
-	if (failed > 0)
-		say_failed(view, failed, n);
+	if (failed > 0 && n > 1)
+		message_print("%zu of its %zu artifacts were not written",
+			      failed, n);
+	if (failed > 0 && id != NULL)
+		message_more(
+		    "  hint: the server keeps them for a while: paddock "
+		    "artifact get %s NAME%s",
+		    id, server_flags());
 	return first;
 }
 

@@ -189,20 +189,6 @@ static size_t put_all_given(struct answers *a, struct json_object *schema,
 	return found;
 }
 
-static void put_defaults(struct json_object *schema,
-			 struct json_object *content)
-{
-	json_object_object_foreach(json_member(schema, "properties"), key,
-				   own) {
-		struct json_object *v =
-		    json_member(input_resolve(schema, own), "default");
-
-		if (v != NULL && !json_object_object_get_ex(content, key, NULL))
-			json_object_object_add(content, key,
-					       json_object_get(v));
-	}
-}
-
 /* ---- no terminal to ask at ---- */
 
 /* Append " --answer name=VALUE" for required fields that CONTENT lacks. */
@@ -286,7 +272,16 @@ static enum ask_end fill_in(struct answers *a, const char *who,
 	size_t lacking, found = put_all_given(a, schema, content, &lacking);
 
 	if (found > 0 && lacking == 0) {
-		put_defaults(schema, content);
+		json_object_object_foreach(json_member(schema, "properties"),
+					   key, own) {
+			struct json_object *v =
+			    json_member(input_resolve(schema, own), "default");
+
+			if (v != NULL &&
+			    !json_object_object_get_ex(content, key, NULL))
+				json_object_object_add(content, key,
+						       json_object_get(v));
+		}
 		return ASK_ACCEPT;
 	}
 	if (ask_possible())

@@ -23,7 +23,7 @@
 #include "cli/terminal/quote.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
-#include "proto/json/json_pack.h"
+#include "proto/json/json.h"
 
 #define LINE_BYTES (1u << 20)
 #define KEY_COLUMNS 40
@@ -89,23 +89,6 @@ static enum line_end read_answer_line(char **line)
 
 /* ---- a field ---- */
 
-static void quote_option(size_t number, const char *title,
-			 struct json_object *value)
-{
-	struct buf b = {0};
-	size_t left = 2;
-	char mark[32];
-
-	snprintf(mark, sizeof(mark), "  %3zu | ", number);
-	if (title != NULL)
-		buf_add_str(&b, title);
-	else
-		form_show_value(&b, value);
-	quote_line(mark, buf_len(&b) > 0 ? buf_data(&b) : "", buf_len(&b),
-		   &left);
-	buf_fini(&b);
-}
-
 struct question {
 	const char *who;
 	struct form_field field;
@@ -122,8 +105,18 @@ static void introduce(const struct question *q)
 		quote(text);
 	for (size_t i = 0; i < form_options(&q->field); i++) {
 		struct json_object *v = form_option(&q->field, i, &title);
+		struct buf b = {0};
+		size_t left = 2;
+		char mark[32];
 
-		quote_option(i + 1, title, v);
+		snprintf(mark, sizeof(mark), "  %3zu | ", i + 1);
+		if (title != NULL)
+			buf_add_str(&b, title);
+		else
+			form_show_value(&b, v);
+		quote_line(mark, buf_len(&b) > 0 ? buf_data(&b) : "",
+			   buf_len(&b), &left);
+		buf_fini(&b);
 	}
 }
 
@@ -175,14 +168,6 @@ static enum line_end ask_secret(const struct question *q, char **line)
 	return end;
 }
 
-static enum line_end ask_once(const struct question *q, char **line)
-{
-	if (q->field.secret)
-		return ask_secret(q, line);
-	prompt(q);
-	return read_answer_line(line);
-}
-
 /* Take an empty line: the default, no value, or an empty list where valid. */
 static int take_nothing(const struct form_field *f, struct json_object *into,
 			char *errmsg, size_t size)
@@ -208,35 +193,30 @@ static int take_nothing(const struct form_field *f, struct json_object *into,
 	return -EINVAL;
 }
 
-static int take_input(const struct form_field *f, struct json_object *into,
-		      const char *line, char *errmsg, size_t size)
-{
-	int rc = form_put(f, into, false, line, errmsg, size);
-
-	if (rc == 0 && input_upload(json_member(into, f->key)) == NULL)
-		rc = form_check(f, json_member(into, f->key), errmsg, size);
-	if (rc < 0)
-		json_object_object_del(into, f->key);
-	return rc;
-}
-
 static int take_field(const struct question *q, struct json_object *into,
 		      const char *line, char *errmsg, size_t size)
 {
+	const struct form_field *f = &q->field;
 	struct json_object *value;
 	int rc;
 
 	if (line[0] == '\0')
-		return take_nothing(&q->field, into, errmsg, size);
+		return take_nothing(f, into, errmsg, size);
 	if (strcmp(line, "\"\"") == 0)
 		line = "";
 	else if (line[0] == '!' && line[1] == '!')
 		line++;
-	if (q->is_input)
-		return take_input(&q->field, into, line, errmsg, size);
-	rc = form_take(&q->field, line, &value, errmsg, size);
-	if (rc == 0)
-		json_object_object_add(into, q->field.key, value);
+	if (!q->is_input) {
+		rc = form_take(f, line, &value, errmsg, size);
+		if (rc == 0)
+			json_object_object_add(into, f->key, value);
+		return rc;
+	}
+	rc = form_put(f, into, false, line, errmsg, size);
+	if (rc == 0 && input_upload(json_member(into, f->key)) == NULL)
+		rc = form_check(f, json_member(into, f->key), errmsg, size);
+	if (rc < 0)
+		json_object_object_del(into, f->key);
 	return rc;
 }
 
@@ -259,7 +239,12 @@ static enum ask_end ask_field(const struct question *q,
 		bool declines, cancels;
 		int rc = -EINVAL;
 
-		end = ask_once(q, &line);
+		if (q->field.secret) {
+			end = ask_secret(q, &line);
+		} else {
+			prompt(q);
+			end = read_answer_line(&line);
+		}
 		if (end != LINE_TYPED)
 			return unusual(end);
 		declines = strcmp(line, "!decline") == 0;
@@ -276,12 +261,6 @@ static enum ask_end ask_field(const struct question *q,
 }
 
 /* ---- a whole form ---- */
-
-static void say_how(void)
-{
-	message_more("  (!decline refuses, ctrl-D cancels, an empty line takes "
-		     "what stands in [ ])");
-}
 
 /* A pass over the fields of a form. */
 struct round {
@@ -359,28 +338,22 @@ bool ask_yes(const char *what)
 	return ask_word("paddock", what, false) == ASK_ACCEPT;
 }
 
-static struct json_object *copy_defaults(struct json_object *from)
-{
-	struct json_object *to = json_object_new_object();
-
-	json_object_object_foreach(from, key, value)
-		json_object_object_add(to, key, json_object_get(value));
-	return to;
-}
-
-/*
- * Ask for all fields. Several answers are sent only after the user confirms
- * them; "a" asks for all again.
- */
-static enum ask_end ask_all(const char *who, struct json_object *schema,
-			    struct json_object *content)
+enum ask_end ask_form(const char *who, const char *message,
+		      struct json_object *schema, struct json_object *content)
 {
 	enum ask_end end;
 
+	forget_typed();
+	message_print("%s asks:", who);
+	quote(message);
+	message_more("  (!decline refuses, ctrl-D cancels, an empty line takes "
+		     "what stands in [ ])");
+	/* several answers are sent only after a yes; "a" asks for all again */
 	do {
-		struct json_object *mine = copy_defaults(content);
+		struct json_object *mine = json_object_new_object();
 		struct round r = {.who = who, .schema = schema, .into = mine};
 
+		input_merge(mine, content);
 		end = ask_fields(&r);
 		if (end == ASK_ACCEPT && r.asked > 1)
 			end = ask_word(who, "send these answers?", true);
@@ -389,16 +362,6 @@ static enum ask_end ask_all(const char *who, struct json_object *schema,
 		json_object_put(mine);
 	} while (end == ASK_AGAIN);
 	return end;
-}
-
-enum ask_end ask_form(const char *who, const char *message,
-		      struct json_object *schema, struct json_object *content)
-{
-	forget_typed();
-	message_print("%s asks:", who);
-	quote(message);
-	say_how();
-	return ask_all(who, schema, content);
 }
 
 /*

@@ -13,7 +13,7 @@ enum ask_end {
 	ASK_ACCEPT,
 	ASK_DECLINE,
 	ASK_CANCEL,  /* ctrl-D, !cancel, or the terminal has gone */
-	ASK_STOPPED, /* a signal came: client_signal() returns it */
+	ASK_STOPPED, /* a signal came: signals_noted() returns it */
 };
 
 /* Is stdin a terminal, and stderr a terminal with TERM set? */

@@ -16,7 +16,7 @@
 #include "base/text/utf8.h"
 #include "cli/ask/input.h"
 #include "cli/ask/input_type.h"
-#include "proto/json/json_pack.h"
+#include "proto/json/json.h"
 #include "proto/schema/schema.h"
 
 /* ---- choices ---- */
@@ -42,15 +42,6 @@ static struct json_object *choice_options(struct json_object *schema)
 	return NULL;
 }
 
-static bool is_required(struct json_object *root, const char *key)
-{
-	json_each(one, json_member(root, "required"))
-		if (json_object_is_type(one, json_type_string) &&
-		    strcmp(json_object_get_string(one), key) == 0)
-			return true;
-	return false;
-}
-
 void form_field_init(struct form_field *f, struct json_object *root,
 		     const char *key)
 {
@@ -62,7 +53,7 @@ void form_field_init(struct form_field *f, struct json_object *root,
 				 .schema = schema,
 				 .options = choice_options(schema),
 				 .types = input_types(root, own),
-				 .required = is_required(root, key),
+
 				 .secret =
 				     json_member_bool(own, "writeOnly") ||
 				     json_member_bool(schema, "writeOnly")};
@@ -71,6 +62,10 @@ void form_field_init(struct form_field *f, struct json_object *root,
 		f->several = f->options != NULL;
 	}
 	f->names = json_member(schema, "enumNames");
+	json_each(one, json_member(root, "required"))
+		if (json_object_is_type(one, json_type_string) &&
+		    strcmp(json_object_get_string(one), key) == 0)
+			f->required = true;
 }
 
 size_t form_options(const struct form_field *f)
@@ -140,23 +135,16 @@ static void describe_text(struct buf *out, struct json_object *schema)
 			   json_member_str(schema, "pattern"));
 }
 
-static void describe_choice(struct buf *out, const struct form_field *f)
-{
-	if (!f->several) {
-		buf_printf(out, "a number, 1 to %zu", form_options(f));
-		return;
-	}
-	buf_printf(out, "numbers of 1 to %zu with blanks between",
-		   form_options(f));
-	add_range(out, f->schema, "minItems", "maxItems", " of them");
-}
-
 void form_describe(struct buf *out, const struct form_field *f)
 {
 	char names[INPUT_TYPES_SIZE];
 
-	if (f->options != NULL) {
-		describe_choice(out, f);
+	if (f->options != NULL && !f->several) {
+		buf_printf(out, "a number, 1 to %zu", form_options(f));
+	} else if (f->options != NULL) {
+		buf_printf(out, "numbers of 1 to %zu with blanks between",
+			   form_options(f));
+		add_range(out, f->schema, "minItems", "maxItems", " of them");
 	} else if (f->types == INPUT_STRING || f->types == 0) {
 		describe_text(out, f->schema);
 	} else if (f->types == INPUT_BOOLEAN) {
@@ -190,18 +178,6 @@ void form_show_value(struct buf *out, struct json_object *value)
 }
 
 /* ---- typed lines ---- */
-
-static int not_so(const struct form_field *f, char *errmsg, size_t size)
-{
-	struct buf b = {0};
-	int rc;
-
-	form_describe(&b, f);
-	rc = errmsg_set(errmsg, size, "it has to be %.*s", (int)buf_len(&b),
-			buf_data(&b));
-	buf_fini(&b);
-	return rc;
-}
 
 /* Is TEXT (may be NULL) the LEN bytes of WORD? */
 static bool is_prefix_word(const char *text, const char *word, size_t len)
@@ -272,17 +248,6 @@ static int take_switch(const char *line, struct json_object **value)
 	return -EINVAL;
 }
 
-/* Return an element of TYPES: a string if allowed, else JSON. */
-static struct json_object *word_of(unsigned types, const char *text, size_t len)
-{
-	struct json_object *v = NULL;
-
-	if (types != 0 && (types & INPUT_STRING) == 0 &&
-	    json_parse(&v, text, len, NULL) == 0)
-		return v;
-	return json_object_new_string_len(text, (int)len);
-}
-
 /* Split "a, b c" into two elements. Elements with a comma need JSON. */
 static struct json_object *words_of(const struct form_field *f,
 				    const char *line)
@@ -291,12 +256,17 @@ static struct json_object *words_of(const struct form_field *f,
 	struct json_object *list = json_object_new_array();
 
 	while (*line != '\0') {
+		struct json_object *v = NULL;
 		size_t n = strcspn(line, ","), len = n;
 
 		while (len > 0 && line[len - 1] == ' ')
 			len--;
+		/* an element is a string if allowed, else JSON */
+		if (len > 0 && (types == 0 || (types & INPUT_STRING) != 0 ||
+				json_parse(&v, line, len, NULL) < 0))
+			v = json_object_new_string_len(line, (int)len);
 		if (len > 0)
-			json_object_array_add(list, word_of(types, line, len));
+			json_object_array_add(list, v);
 		line += n;
 		line += strspn(line, ", ");
 	}
@@ -334,6 +304,7 @@ static int take_typed(const struct form_field *f, const char *line,
 static int read_words(const struct form_field *f, const char *line,
 		      struct json_object **value, char *errmsg, size_t size)
 {
+	struct buf b = {0};
 	int rc = -EINVAL;
 	size_t one;
 
@@ -352,7 +323,13 @@ static int read_words(const struct form_field *f, const char *line,
 	} else {
 		rc = take_typed(f, line, value);
 	}
-	return rc < 0 ? not_so(f, errmsg, size) : 0;
+	if (rc == 0)
+		return 0;
+	form_describe(&b, f);
+	rc = errmsg_set(errmsg, size, "it has to be %.*s", (int)buf_len(&b),
+			buf_data(&b));
+	buf_fini(&b);
+	return rc;
 }
 
 int form_take(const struct form_field *f, const char *line,
@@ -371,24 +348,10 @@ int form_take(const struct form_field *f, const char *line,
 
 /* ---- values in the form of -i ---- */
 
-/* Add the elements of MORE (taken) to the list in INTO. */
-static void put_more(const struct form_field *f, struct json_object *into,
-		     struct json_object *more)
-{
-	struct json_object *list = json_object_new_array();
-
-	json_each(old, json_member(into, f->key))
-		json_object_array_add(list, json_object_get(old));
-	json_each(one, more)
-		json_object_array_add(list, json_object_get(one));
-	json_object_put(more);
-	json_object_object_add(into, f->key, list);
-}
-
 int form_put(const struct form_field *f, struct json_object *into, bool raw,
 	     const char *text, char *errmsg, size_t size)
 {
-	struct json_object *value;
+	struct json_object *value, *list;
 	char *word;
 	int rc;
 
@@ -400,9 +363,16 @@ int form_put(const struct form_field *f, struct json_object *into, bool raw,
 		return rc;
 	}
 	rc = read_words(f, text, &value, errmsg, size);
-	if (rc == 0 && json_object_is_type(value, json_type_array))
-		put_more(f, into, value);
-	else if (rc == 0)
+	if (rc == 0 && json_object_is_type(value, json_type_array)) {
+		list = json_object_new_array();
+		json_each(old, json_member(into, f->key))
+			json_object_array_add(list, json_object_get(old));
+		json_each(one, value)
+			json_object_array_add(list, json_object_get(one));
+		json_object_put(value);
+		value = list;
+	}
+	if (rc == 0)
 		json_object_object_add(into, f->key, value);
 	return rc;
 }

@@ -7,11 +7,9 @@
 #include "cli/ask/input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -38,26 +36,6 @@ struct put {
 	char *errmsg;
 	size_t size;
 };
-
-/* ---- files ---- */
-
-/* Return the file at PATH ("-": stdin), NUL-ended; or NULL and ERRMSG. */
-static char *input_read_file(const char *path, size_t *len, char *errmsg,
-			     size_t size)
-{
-	struct buf b = {0};
-	int rc = file_read(&b, path);
-
-	if (rc == 0)
-		return buf_take(&b, len);
-	errmsg_set(errmsg, size, "%s: %s",
-		   strcmp(path, "-") == 0 ? "stdin" : path,
-		   rc == -EFBIG ? "it is too large to be sent with the call; "
-				  "@@ instead of @ uploads it first"
-				: strerror(-rc));
-	buf_fini(&b);
-	return NULL;
-}
 
 /* ---- values ---- */
 
@@ -212,17 +190,6 @@ static bool is_form(struct json_object *v)
 	       json_object_is_type(json_member(v, "base64"), json_type_string);
 }
 
-static struct json_object *in_base64(const char *p, size_t n)
-{
-	char *text = xcalloc(BASE64_LEN(n) + 1, 1);
-	struct json_object *v;
-
-	base64_encode(text, p, n);
-	v = json_pack("base64:s", text);
-	free(text);
-	return v;
-}
-
 /* Return the file input for WORD, whose value is LEN bytes at TEXT. */
 static struct json_object *as_file(const char *word, const char *text,
 				   size_t len)
@@ -230,14 +197,21 @@ static struct json_object *as_file(const char *word, const char *text,
 	bool of_file = word[0] == '@';
 	const char *slash = strrchr(word, '/');
 	struct json_object *v = NULL;
+	char *base64;
 
 	if (!of_file && json_parse(&v, text, len, NULL) == 0 && is_form(v))
 		return v;
 	json_object_put(v);
 	if (!of_file)
 		return json_object_new_string_len(text, (int)len);
-	v = utf8_ok(text, len) ? json_pack("text:S", text, len)
-			       : in_base64(text, len);
+	if (utf8_ok(text, len)) {
+		v = json_pack("text:S", text, len);
+	} else {
+		base64 = xcalloc(BASE64_LEN(len) + 1, 1);
+		base64_encode(base64, text, len);
+		v = json_pack("base64:s", base64);
+		free(base64);
+	}
 	if (strcmp(word, "@-") != 0)
 		json_add(v, "name:s", slash != NULL ? slash + 1 : word + 1);
 	return v;
@@ -253,16 +227,6 @@ static int put_text_input(const struct put *p, struct json_object *schema,
 		return put_element(p, schema, text, len);
 	rc = typed(p, &v, schema, text, len);
 	return rc < 0 ? rc : set_input(p, v);
-}
-
-static int put_json(const struct put *p, const char *text, size_t len)
-{
-	struct json_object *v;
-	struct json_error err;
-
-	if (json_parse(&v, text, len, &err) < 0)
-		return no_json(p, text, &err);
-	return set_input(p, v);
 }
 
 /* A value, read from its source. */
@@ -287,10 +251,23 @@ static int from_environment(const struct put *p, struct given *g,
 	return 0;
 }
 
+/* Take the file at PATH ("-": stdin). */
 static int from_file(const struct put *p, struct given *g, const char *path)
 {
-	g->text = g->owned = input_read_file(path, &g->len, p->errmsg, p->size);
-	return g->text != NULL ? 0 : -EINVAL;
+	struct buf b = {0};
+	int rc = file_read(&b, path);
+
+	if (rc == 0) {
+		g->text = g->owned = buf_take(&b, &g->len);
+		return 0;
+	}
+	errmsg_set(p->errmsg, p->size, "%s: %s",
+		   strcmp(path, "-") == 0 ? "stdin" : path,
+		   rc == -EFBIG ? "it is too large to be sent with the call; "
+				  "@@ instead of @ uploads it first"
+				: strerror(-rc));
+	buf_fini(&b);
+	return -EINVAL;
 }
 
 /* Read the WORD after "=": a file's name, a variable's, or the value. */
@@ -333,6 +310,8 @@ static int put_text(const struct put *p, struct json_object *schema, bool raw,
 	bool element = !raw && takes_files(p->root, items);
 	bool file = element || (!raw && takes_files(p->root, schema));
 	struct given g = {0};
+	struct json_object *v;
+	struct json_error err;
 	int rc;
 
 	if (file && word[0] == '@' && word[1] == '@')
@@ -340,9 +319,12 @@ static int put_text(const struct put *p, struct json_object *schema, bool raw,
 	rc = take_given(p, &g, word);
 	if (rc == 0 && file && !(element && looks_json(g.text)))
 		rc = put_file_input(p, element, as_file(word, g.text, g.len));
+	else if (rc == 0 && raw)
+		rc = json_parse(&v, g.text, g.len, &err) < 0
+			 ? no_json(p, g.text, &err)
+			 : set_input(p, v);
 	else if (rc == 0)
-		rc = raw ? put_json(p, g.text, g.len)
-			 : put_text_input(p, schema, g.text, g.len);
+		rc = put_text_input(p, schema, g.text, g.len);
 	free(g.owned);
 	return rc;
 }

@@ -7,7 +7,6 @@
 #include "cli/ask/input_type.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
  */
 #include "cli/complete_server.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include "base/mem.h"
 #include "cli/client/run_id.h"
 #include "cli/template/template_findings.h"
-#include "cli/client/tool_call.h"
 #include "proto/json/json_pack.h"
 
 #define SERVER_MS 500 /* for a daemon to answer */
@@ -72,21 +70,6 @@ static struct client *server_of(const struct complete_words *w)
 	return client_open_private(&w->seen);
 }
 
-static struct json_object *ask_server(const struct complete_words *w,
-				      const char *tool,
-				      struct json_object *args)
-{
-	return call_server(server_of(w), tool, args,
-			   COMPLETE_PATIENCE_S * 1000);
-}
-
-static struct json_object *ask_daemon(const struct complete_words *w,
-				      const char *tool,
-				      struct json_object *args)
-{
-	return call_server(daemon_of(w), tool, args, SERVER_MS);
-}
-
 /* Return the view of a run that the user names by GIVEN; NULL: no such run. */
 static struct json_object *run_view(const struct complete_words *w,
 				    const char *given)
@@ -121,8 +104,9 @@ static void offer_runs_in(const struct complete_words *w, const char *status)
 	struct json_object *v, *list;
 	bool last = false;
 
-	v = ask_server(w, "list_task_runs",
-		       json_pack("status?s limit:i", status, RUNS_MAX));
+	v = call_server(server_of(w), "list_task_runs",
+			json_pack("status?s limit:i", status, RUNS_MAX),
+			COMPLETE_PATIENCE_S * 1000);
 	list = json_member(v, "runs");
 	json_each(r, list) {
 		const char *id = json_member_str(r, "runId");
@@ -170,15 +154,6 @@ void complete_runs(const struct command *cmd, const struct complete_words *w)
 	offer_runs_in(w, "queued");
 }
 
-/*
- * A name that begins with '-' would be a flag, such as -oFILE, and "@files" has
- * a meaning of its own.
- */
-static bool is_more_than_name(const char *name)
-{
-	return name[0] == '-' || name[0] == '@';
-}
-
 void complete_artifacts(const struct complete_words *w, const char *run)
 {
 	struct json_object *v = run_view(w, run);
@@ -186,7 +161,8 @@ void complete_artifacts(const struct complete_words *w, const char *run)
 	json_each(one, json_member(v, "artifacts")) {
 		const char *name = json_member_str(one, "name");
 
-		if (name != NULL && !is_more_than_name(name))
+		/* "-oFILE" would be a flag, and "@files" has a meaning of its own */
+		if (name != NULL && name[0] != '-' && name[0] != '@')
 			complete_offer(w, name);
 	}
 	json_object_put(v);
@@ -196,7 +172,8 @@ void complete_artifacts(const struct complete_words *w, const char *run)
 void complete_templates(const struct complete_words *w)
 {
 	struct json_object *v =
-	    ask_daemon(w, "list_task_templates", json_object_new_object());
+	    call_server(daemon_of(w), "list_task_templates",
+			json_object_new_object(), SERVER_MS);
 	bool asked = v != NULL;
 	struct json_object *list;
 
@@ -213,34 +190,33 @@ void complete_templates(const struct complete_words *w)
 	json_object_put(v);
 }
 
-static void offer_keys(const struct complete_words *w, struct json_object *all)
-{
-	if (!json_object_is_type(all, json_type_object))
-		return;
-	json_object_object_foreach(all, key, schema) {
-		char *word = xasprintf("%s=", key);
-
-		complete_offer_about(w, word, strlen(word),
-				     json_member_str(schema, "description"));
-		free(word);
-	}
-}
-
 void complete_inputs(const struct complete_words *w, const char *template)
 {
 	size_t n = strcspn(template, "@");
 	char *id = xstrndup(template, n);
 	const char *tool = "list_task_templates";
-	struct json_object *v =
-	    ask_daemon(w, tool, json_pack("templateId:s", id));
+	struct json_object *v = call_server(
+	    daemon_of(w), tool, json_pack("templateId:s", id), SERVER_MS);
 
 	if (v == NULL)
 		v = call_server(client_open(&w->seen), tool,
 				json_pack("templateId:s", id),
 				COMPLETE_PATIENCE_S * 1000);
-	json_each(t, json_member(v, "templates"))
-		offer_keys(w, json_member(json_member(t, "inputsSchema"),
-					  "properties"));
+	json_each(t, json_member(v, "templates")) {
+		struct json_object *all =
+		    json_member(json_member(t, "inputsSchema"), "properties");
+
+		if (!json_object_is_type(all, json_type_object))
+			continue;
+		json_object_object_foreach(all, key, schema) {
+			char *word = xasprintf("%s=", key);
+
+			complete_offer_about(
+			    w, word, strlen(word),
+			    json_member_str(schema, "description"));
+			free(word);
+		}
+	}
 	json_object_put(v);
 	free(id);
 }

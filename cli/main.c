@@ -71,23 +71,20 @@ static int usage_error(const char *errmsg, const struct command *cmd)
 static int no_subcommand(const struct cli *cli, const char *word,
 			 const char *second)
 {
-	char both[128], errmsg[256];
+	char both[128];
 	const char *suggest;
 
 	snprintf(both, sizeof(both), "%.64s%s%.60s", word,
 		 second != NULL ? " " : "", second != NULL ? second : "");
 	suggest = second != NULL ? command_near(cli, both) : NULL;
 	if (suggest != NULL && strchr(suggest, ' ') != NULL)
-		snprintf(errmsg, sizeof(errmsg),
-			 "there is no command \"%s\"; did you mean \"%s\"?",
-			 both, suggest);
+		message_print(
+		    "there is no command \"%s\"; did you mean \"%s\"?", both,
+		    suggest);
 	else if (second != NULL)
-		snprintf(errmsg, sizeof(errmsg), "there is no command \"%s\"",
-			 both);
+		message_print("there is no command \"%s\"", both);
 	else
-		snprintf(errmsg, sizeof(errmsg),
-			 "say what to do: paddock %s COMMAND", word);
-	message_print("%s", errmsg);
+		message_print("say what to do: paddock %s COMMAND", word);
 	help_group(cli, word, stderr);
 	return CLI_USAGE;
 }

@@ -53,11 +53,6 @@ void client_on_progress(struct client *c, int64_t id, client_progress fn,
 	c->progress_id = id;
 }
 
-int client_signal(void)
-{
-	return signals_noted();
-}
-
 static bool misled;	   /* a private server by its flags or configuration */
 static bool sent_too_much; /* a message was longer than the server takes */
 
@@ -71,12 +66,6 @@ int client_trouble(void)
 bool client_sent_too_much(void)
 {
 	return sent_too_much;
-}
-
-void client_signal_seen(struct client *c)
-{
-	(void)c;
-	signals_seen();
 }
 
 /* ---- the server has gone ---- */
@@ -128,11 +117,6 @@ static int gone_as(struct client *c, const char *what, bool said)
 	misled = WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG;
 	transport_show_log(&c->link);
 	return -EPIPE;
-}
-
-static int report_server_gone(struct client *c, const char *what)
-{
-	return gone_as(c, what, false);
 }
 
 /* ---- messages ---- */
@@ -252,7 +236,7 @@ static int on_line(struct client *c, const char *text, size_t len)
 	else if (m.kind == RPC_NOTIFICATION)
 		on_notification(c, &m);
 	else if (m.kind == RPC_BROKEN)
-		rc = report_server_gone(c, m.text);
+		rc = gone_as(c, m.text, false);
 	else if (m.kind == RPC_RESPONSE) /* to a message it could not read */
 		rc = gone_as(c, json_member_str(m.error, "message"), true);
 	rpc_fini(&m);
@@ -292,27 +276,14 @@ static int read_server(struct client *c)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n < 0)
-		return report_server_gone(c, strerror(errno));
+		return gone_as(c, strerror(errno), false);
 	if (n == 0)
-		return report_server_gone(c, "it closed the connection");
+		return gone_as(c, "it closed the connection", false);
 	buf_wrote(&c->rx, (size_t)n);
 	if (cut_lines(c) < 0)
 		return -EPIPE;
 	if (c->bytes == 0 && buf_len(&c->rx) > LINE_MAX_BYTES)
-		return report_server_gone(
-		    c, "it sent a message too large to read");
-	return 0;
-}
-
-static int write_some(struct client *c)
-{
-	ssize_t n = write(c->link.out, buf_data(&c->tx), buf_len(&c->tx));
-
-	if (n >= 0)
-		buf_drop(&c->tx, (size_t)n);
-	else if (errno != EAGAIN && errno != EINTR)
-		/* the server's last words may still be there to read */
-		buf_drop(&c->tx, buf_len(&c->tx));
+		return gone_as(c, "it sent a message too large to read", false);
 	return 0;
 }
 
@@ -322,19 +293,25 @@ int client_pump(struct client *c, int ms)
 	    {.fd = c->link.in, .events = POLLIN},
 	    {.fd = signals_fd(), .events = POLLIN},
 	    {.fd = buf_len(&c->tx) > 0 ? c->link.out : -1, .events = POLLOUT}};
+	ssize_t wrote;
 	int n, rc = 0;
 
 	if (c->gone)
 		return -EPIPE;
 	n = poll(p, 3, ms);
 	if (n < 0)
-		return errno == EINTR ? 0
-				      : report_server_gone(c, strerror(errno));
+		return errno == EINTR ? 0 : gone_as(c, strerror(errno), false);
 	if (n == 0)
 		return -ETIMEDOUT;
-	if (p[2].revents != 0)
-		rc = write_some(c);
-	if (rc == 0 && p[0].revents != 0)
+	if (p[2].revents != 0) {
+		wrote = write(c->link.out, buf_data(&c->tx), buf_len(&c->tx));
+		if (wrote >= 0)
+			buf_drop(&c->tx, (size_t)wrote);
+		else if (errno != EAGAIN && errno != EINTR)
+			/* the server's last words may still be there to read */
+			buf_drop(&c->tx, buf_len(&c->tx));
+	}
+	if (p[0].revents != 0)
 		rc = read_server(c);
 	if (rc == 0 && p[1].revents != 0)
 		rc = -EINTR;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "cli/client/tool_result.h"
 #include "cli/terminal/cli.h"
 
@@ -73,16 +74,12 @@ int64_t client_send_tool(struct client *c, const char *tool,
 int64_t client_send_answers(struct client *c, const char *tool,
 			    struct json_object *args, const char *state,
 			    struct json_object *responses);
-/*
- * Send resources/read of URI; the answer's value is the one content. Returns
- * the request's id.
- */
-int64_t client_send_read(struct client *c, const char *uri);
+
 /* Send notifications/cancelled for the request ID. */
 void client_cancel(struct client *c, int64_t id);
 /*
  * Wait for the answer to ID. 0 and A; -ETIMEDOUT after MS; -EINTR after a
- * signal, which client_signal() returns; -EPIPE when the server has gone, after
+ * signal, which signals_noted() returns; -EPIPE when the server has gone, after
  * a message on stderr.
  */
 int client_wait(struct client *c, int64_t id, int ms, struct tool_result *a);
@@ -99,6 +96,14 @@ int client_subscribe(struct client *c, const char *const *uris, size_t n);
 int client_wait_update(struct client *c, int ms);
 /* Let MS pass, handling messages. 0, or as client_wait(). */
 int client_pause(struct client *c, int64_t ms);
+/*
+ * Append the text of the resource URI from byte FROM on to OUT, read in parts:
+ * a server sends no message beyond its max_answer_bytes. 0 and *A, the last
+ * answer: good, or the refusal; or -errno: the server is gone. The caller frees
+ * *A.
+ */
+int client_read_text(struct client *c, const char *uri, size_t from,
+		     struct buf *out, struct tool_result *a);
 /*
  * Return after how many ms to ask again when A is the refusal RATE_LIMITED; 0:
  * A is another answer.
@@ -134,13 +139,5 @@ int client_method(struct client *c, const char *method,
 int client_trouble(void);
 /* Did the server leave because a message was longer than it accepts? */
 bool client_sent_too_much(void);
-
-/*
- * Return the signal that asks paddock to stop, or 0. A second signal ends
- * paddock at once.
- */
-int client_signal(void);
-/* Let client_wait() wait again after the first signal. */
-void client_signal_seen(struct client *c);
 
 #endif

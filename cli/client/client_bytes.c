@@ -8,13 +8,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/os/sys.h"
 #include "cli/client/client_private.h"
 #include "cli/terminal/signals.h"
@@ -25,26 +23,6 @@
 #define PUT "paddock/putArtifact"
 #define READ "paddock/readArtifact"
 
-static int ask_once(struct client *c, const char *method,
-		    struct json_object *params, struct tool_result *a)
-{
-	int64_t id = client_request(c, method, params);
-	struct rpc_msg m;
-	int rc;
-
-	if (strcmp(method, READ) == 0)
-		c->bytes_id = id;
-	rc = client_wait_message(c, id, CLIENT_FOREVER, &m);
-	c->bytes_id = 0;
-	if (rc < 0)
-		return rc;
-	tool_result_read(a, &m);
-	if (a->good && a->value == NULL)
-		a->value = json_object_get(m.result);
-	rpc_fini(&m);
-	return 0;
-}
-
 /*
  * Call METHOD; takes PARAMS. 0, with the answer or the refusal in A; else the
  * exit status.
@@ -52,13 +30,23 @@ static int ask_once(struct client *c, const char *method,
 static int call_bytes_method(struct client *c, const char *method,
 			     struct json_object *params, struct tool_result *a)
 {
-	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
+	int64_t id, until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
+	struct rpc_msg m;
 	int rc;
 
 	do {
-		rc = ask_once(c, method, json_object_get(params), a);
-		if (rc == 0)
+		id = client_request(c, method, json_object_get(params));
+		if (strcmp(method, READ) == 0)
+			c->bytes_id = id;
+		rc = client_wait_message(c, id, CLIENT_FOREVER, &m);
+		c->bytes_id = 0;
+		if (rc == 0) {
+			tool_result_read(a, &m);
+			if (a->good && a->value == NULL)
+				a->value = json_object_get(m.result);
+			rpc_fini(&m);
 			rc = client_ask_again(c, until_ms, a);
+		}
 	} while (rc > 0);
 	json_object_put(params);
 	return rc < 0 ? client_trouble() : 0;
@@ -90,16 +78,6 @@ static ssize_t copy_range(int out, int fd, off_t at, size_t n)
 	return got > 0 ? write(out, block, (size_t)got) : got;
 }
 
-static ssize_t send_some(int out, int fd, off_t at, size_t n)
-{
-	off_t from = at;
-	ssize_t got = sendfile(out, fd, &from, n);
-
-	if (got < 0 && errno == EINVAL)
-		got = copy_range(out, fd, at, n);
-	return got < 0 ? -errno : got;
-}
-
 /* Send SIZE bytes of FD. 0, or -errno; -EIO: FD has fewer bytes now. */
 static int send_file(struct client *c, int fd, int64_t size)
 {
@@ -108,14 +86,17 @@ static int send_file(struct client *c, int fd, int64_t size)
 
 	while (rc == 0 && at < size && c->told == NULL) {
 		size_t n = size - at < BLOCK ? (size_t)(size - at) : BLOCK;
-		ssize_t got = send_some(c->link.out, fd, (off_t)at, n);
+		off_t from = (off_t)at;
+		ssize_t got = sendfile(c->link.out, fd, &from, n);
 
+		if (got < 0 && errno == EINVAL)
+			got = copy_range(c->link.out, fd, (off_t)at, n);
 		if (got > 0)
 			at += got;
-		else if (got == -EAGAIN)
+		else if (got < 0 && errno == EAGAIN)
 			rc = wait_writable(c);
-		else if (got != -EINTR)
-			rc = got == 0 ? -EIO : (int)got;
+		else if (got == 0 || errno != EINTR)
+			rc = got == 0 ? -EIO : -errno;
 	}
 	return rc;
 }

@@ -23,32 +23,29 @@
 #define SOCKET_VARIABLE "PADDOCK_SOCKET"
 #define GREET_MS 10000 /* for a daemon; a private server may start slowly */
 
-/* Send server/discover (2026-07-28), or initialize (2025-11-25). */
-static int64_t send_greeting(struct client *c)
-{
-	if (c->stateless)
-		return client_request(c, "server/discover",
-				      json_object_new_object());
-	return client_request(
-	    c, "initialize",
-	    json_pack("protocolVersion:s capabilities:o clientInfo:o",
-		      mcp_revision_name(MCP_LATEST_SESSION),
-		      json_object_new_object(), client_info()));
-}
-
 /*
- * Send the greeting and wait for the answer in *M; after RATE_LIMITED wait and
- * ask again. 0 or -errno.
+ * Send server/discover (2026-07-28) or initialize (2025-11-25) and wait for the
+ * answer in *M; after RATE_LIMITED wait and ask again. 0 or -errno.
  */
 static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 {
-	int64_t until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
+	int64_t id, until_ms = clock_mono_ms() + CLIENT_PATIENCE_MS;
 	int rc;
 
 	do {
 		struct tool_result a = {.good = true};
 
-		rc = client_wait_message(c, send_greeting(c), ms, m);
+		if (c->stateless)
+			id = client_request(c, "server/discover",
+					    json_object_new_object());
+		else
+			id = client_request(
+			    c, "initialize",
+			    json_pack(
+				"protocolVersion:s capabilities:o clientInfo:o",
+				mcp_revision_name(MCP_LATEST_SESSION),
+				json_object_new_object(), client_info()));
+		rc = client_wait_message(c, id, ms, m);
 		if (rc < 0)
 			return rc;
 		if (m->error != NULL)
@@ -59,14 +56,6 @@ static int exchange_greetings(struct client *c, int ms, struct rpc_msg *m)
 			rpc_fini(m);
 	} while (rc > 0);
 	return rc;
-}
-
-static struct json_object *server_info(const struct client *c,
-				       const struct rpc_msg *m)
-{
-	return c->stateless ? json_member(json_member(m->result, "_meta"),
-					  MCP_META_SERVER)
-			    : json_member(m->result, "serverInfo");
 }
 
 /*
@@ -86,6 +75,7 @@ static bool is_stateless(const struct rpc_msg *m)
 
 static int greet_server(struct client *c, int ms)
 {
+	struct json_object *server;
 	const char *version;
 	struct rpc_msg m;
 	int rc;
@@ -99,7 +89,10 @@ static int greet_server(struct client *c, int ms)
 	}
 	if (rc < 0)
 		return rc;
-	version = json_member_str(server_info(c, &m), "version");
+	server = c->stateless ? json_member(json_member(m.result, "_meta"),
+					    MCP_META_SERVER)
+			      : json_member(m.result, "serverInfo");
+	version = json_member_str(server, "version");
 	if (version != NULL)
 		c->server_version = xstrdup(version);
 	if (m.error != NULL) {
@@ -158,12 +151,6 @@ struct client *client_open_private(const struct cli *cli)
 	return NULL;
 }
 
-static bool wants_private(const struct cli *cli)
-{
-	return cli->templates.n > 0 || cli->state_dir != NULL ||
-	       cli->config != NULL || cli->grants.n > 0;
-}
-
 /* Connect to the server that FLAG or the environment names, and to no other. */
 static struct client *open_named(const char *path, const char *flag)
 {
@@ -188,27 +175,13 @@ static struct client *open_named(const char *path, const char *flag)
 }
 
 /*
- * Return the group that may write to the socket of root's daemon; NULL: only
- * root, or an unknown group.
- */
-static const char *group_let_in(void)
-{
-	const struct group *group = NULL;
-	struct stat st;
-
-	if (stat(TRANSPORT_SYSTEM_SOCKET, &st) == 0 && st.st_gid != 0 &&
-	    (st.st_mode & S_IWGRP) != 0)
-		group = getgrgid(st.st_gid);
-	return group != NULL ? group->gr_name : NULL;
-}
-
-/*
  * Is no daemon at PATH, so that the next path is tried? If a daemon is there
  * but does not answer, print that.
  */
 static bool none_there(const struct cli *cli, const char *path, int errmsg)
 {
-	const char *group;
+	const struct group *group = NULL;
+	struct stat st;
 
 	if (errmsg == -ENOENT || errmsg == -ECONNREFUSED)
 		return true;
@@ -220,11 +193,14 @@ static bool none_there(const struct cli *cli, const char *path, int errmsg)
 			      path, strerror(-errmsg));
 		return false;
 	}
-	group = group_let_in(); /* NULL: the daemon is root's alone */
+	/* the group that may write to the socket; NULL: the daemon is root's alone */
+	if (stat(path, &st) == 0 && st.st_gid != 0 &&
+	    (st.st_mode & S_IWGRP) != 0)
+		group = getgrgid(st.st_gid);
 	if (group != NULL)
 		message_print("the daemon at %s is for the group %s: root can "
 			      "add you to it; using a private server",
-			      path, group);
+			      path, group->gr_name);
 	return false;
 }
 
@@ -259,7 +235,8 @@ struct client *client_open(const struct cli *cli)
 	signals_watch();
 	if (cli->socket != NULL)
 		return open_named(cli->socket, "--socket");
-	if (wants_private(cli))
+	if (cli->templates.n > 0 || cli->state_dir != NULL ||
+	    cli->config != NULL || cli->grants.n > 0)
 		return client_open_private(cli);
 	if (named_by_environment() != NULL)
 		return open_named(named_by_environment(), NULL);

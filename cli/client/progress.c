@@ -170,15 +170,6 @@ static void add_spinner(struct buf *out, const struct progress_bar *b)
 	buf_add_str(out, " ");
 }
 
-/* Append "3/10 " or, without a total, "3 ". */
-static void add_count(struct buf *out, const struct progress_bar *b)
-{
-	if (b->total > 0)
-		buf_printf(out, "%" PRIu64 "/%" PRIu64 " ", b->done, b->total);
-	else if (b->done > 0)
-		buf_printf(out, "%" PRIu64 " ", b->done);
-}
-
 /* Append TEXT, at most MOST columns, and a blank, within *LEFT columns. */
 static void add_progress_text(struct buf *out, const char *text, size_t most,
 			      size_t *left)
@@ -212,7 +203,11 @@ void progress_bar_render(struct buf *out, const struct progress_bar *b)
 	char time[DURATION_SIZE];
 	bool counts, turns, times, has_bar;
 
-	add_count(&count, b);
+	if (b->total > 0)
+		buf_printf(&count, "%" PRIu64 "/%" PRIu64 " ", b->done,
+			   b->total);
+	else if (b->done > 0)
+		buf_printf(&count, "%" PRIu64 " ", b->done);
 	duration_text(time, b->elapsed_ms);
 	counts = take_columns(&left, buf_len(&count));
 	turns = b->total == 0 && take_columns(&left, 2);

@@ -15,7 +15,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/terminal/duration.h"
-#include "cli/client/progress.h"
 #include "cli/terminal/remedy.h"
 #include "cli/terminal/server_flags.h"
 #include "cli/terminal/terminal.h"
@@ -118,17 +117,6 @@ static void say_refusal(const char *error, const char *pointer)
 	free(name);
 }
 
-static void say_retry(struct json_object *details)
-{
-	struct json_object *ms = json_member(details, "retryAfterMs");
-	char time[DURATION_SIZE];
-
-	if (!json_object_is_type(ms, json_type_int))
-		return;
-	duration_text(time, json_object_get_int64(ms));
-	message_more("  retry after %s", time);
-}
-
 static void say_who(struct json_object *details)
 {
 	char *who = remedy_who(details);
@@ -136,16 +124,6 @@ static void say_who(struct json_object *details)
 	if (who != NULL)
 		message_more("  %s", who);
 	free(who);
-}
-
-static void say_limit(struct json_object *details)
-{
-	char *limit = remedy_limit(details);
-
-	if (limit != NULL)
-		message_more("  %s", limit);
-	free(limit);
-	say_who(details);
 }
 
 /* Exit statuses of refusals; a code that is not listed is CLI_TROUBLE. */
@@ -161,38 +139,32 @@ static const struct {
 	      {"SESSION_NOT_FOUND", CLI_ABSENT},
 	      {"JSON-RPC -32002", CLI_ABSENT}}; /* resource not found */
 
-static int fault_exit(const char *code)
-{
-	for (size_t i = 0; code != NULL && i < ARRAY_LEN(faults); i++)
-		if (strcmp(faults[i].code, code) == 0)
-			return faults[i].exit;
-	return CLI_TROUBLE;
-}
-
-/* Does ERROR itself name who can raise the limit? */
-static bool names_who(const char *error, struct json_object *details)
-{
-	const char *who = json_member_str(details, "whoCanRaise");
-
-	return error != NULL && who != NULL && strstr(error, who) != NULL;
-}
-
 int report_refusal(struct json_object *refusal, const char *about)
 {
 	const char *code = json_member_str(refusal, "errorCode");
 	const char *error = json_member_str(refusal, "error");
 	struct json_object *details = json_member(refusal, "details");
+	struct json_object *retry = json_member(details, "retryAfterMs");
+	const char *who = json_member_str(details, "whoCanRaise");
+	char time[DURATION_SIZE];
 
 	say_refusal(error != NULL ? error
 				  : "the server refuses, and does not say why",
 		    json_member_str(details, "pointer"));
 	if (code != NULL)
 		message_more("  code: %s", code);
-	if (!names_who(error, details))
+	/* the error itself may name who can raise the limit */
+	if (error == NULL || who == NULL || strstr(error, who) == NULL)
 		say_who(details);
-	say_retry(details);
+	if (json_object_is_type(retry, json_type_int)) {
+		duration_text(time, json_object_get_int64(retry));
+		message_more("  retry after %s", time);
+	}
 	say_cure(refusal, about, "hint: ");
-	return fault_exit(code);
+	for (size_t i = 0; code != NULL && i < ARRAY_LEN(faults); i++)
+		if (strcmp(faults[i].code, code) == 0)
+			return faults[i].exit;
+	return CLI_TROUBLE;
 }
 
 /* ---- runs ---- */
@@ -218,29 +190,25 @@ int report_status(struct json_object *view)
 	return CLI_OK; /* the run has not ended */
 }
 
-static void say_step(struct json_object *step)
-{
-	struct json_object *error = json_member(step, "error");
-	const char *code = json_member_str(error, "code");
-	const char *message = json_member_str(error, "message");
-	int64_t attempts = json_member_int(step, "attempts");
-
-	message_more(
-	    "  step %s failed%s: %s%s%s", json_member_str(step, "name"),
-	    attempts > 1 ? " in every attempt" : "", code != NULL ? code : "",
-	    code != NULL && message ? ": " : "",
-	    message != NULL ? message : "");
-}
-
 static void say_steps(struct json_object *steps)
 {
 	size_t failed = 0;
 
 	json_each(step, steps) {
-		if (!json_member_is(step, "status", "failed"))
+		struct json_object *error = json_member(step, "error");
+		const char *code = json_member_str(error, "code");
+		const char *message = json_member_str(error, "message");
+
+		if (!json_member_is(step, "status", "failed") ||
+		    failed++ >= STEPS_SHOWN)
 			continue;
-		if (failed++ < STEPS_SHOWN)
-			say_step(step);
+		message_more(
+		    "  step %s failed%s: %s%s%s", json_member_str(step, "name"),
+		    json_member_int(step, "attempts") > 1 ? " in every attempt"
+							  : "",
+		    code != NULL ? code : "",
+		    code != NULL && message ? ": " : "",
+		    message != NULL ? message : "");
 	}
 	if (failed > STEPS_SHOWN)
 		message_more("  and %zu more", failed - STEPS_SHOWN);
@@ -266,7 +234,11 @@ static void say_why(const struct cli *cli, struct json_object *error,
 	if (limit != NULL && strcmp(limit, "timeout") == 0) {
 		say_who(json_member(error, "details"));
 	} else if (limit != NULL) {
-		say_limit(json_member(error, "details"));
+		words = remedy_limit(json_member(error, "details"));
+		if (words != NULL)
+			message_more("  %s", words);
+		free(words);
+		say_who(json_member(error, "details"));
 	} else if (error != NULL) {
 		words = server_flags_for_run(cli, id);
 		say_cure(error, words, "");
@@ -444,25 +416,17 @@ static size_t add_line(struct buf *out, struct json_object *list, size_t i,
 	return i;
 }
 
-/* Is there a single missing artifact, and is the run's error about it? */
-static bool is_said(struct json_object *view)
-{
-	struct json_object *error = json_member(view, "error");
-
-	return lost_artifacts_count(view) == 1 &&
-	       json_member(json_member(error, "details"), "missing") != NULL;
-}
-
 void lost_artifacts_print(struct json_object *view,
 			  void (*say)(void *arg, const char *line), void *arg)
 {
 	struct json_object *list = json_member(view, "missingArtifacts");
 	size_t n = json_length(list);
-	const char *said =
-	    json_member_str(json_member(view, "error"), "message");
+	struct json_object *error = json_member(view, "error");
+	const char *said = json_member_str(error, "message");
 
-	if (is_said(view))
-		return;
+	if (lost_artifacts_count(view) == 1 &&
+	    json_member(json_member(error, "details"), "missing") != NULL)
+		return; /* the run's error is about it */
 	for (size_t i = 0; i < n;) {
 		struct buf line = {0};
 

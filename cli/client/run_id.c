@@ -34,32 +34,12 @@ char *run_id_beginning(const char *given, const char *kind)
 	return whole ? xstrdup(given) : xasprintf("%s%s", kind, given);
 }
 
-static int settle_run_id(struct json_object *runs, const char *given, char **id)
-{
-	size_t n = json_length(runs);
-
-	if (n > 1)
-		return message_fail(
-		    CLI_USAGE,
-		    "several of your runs begin with \"%s\"; say more of the id "
-		    "(paddock ps -a%s has them)",
-		    given, server_flags());
-	if (n == 0 && strcmp(given, "last") == 0)
-		return message_fail(CLI_ABSENT,
-				    "there is no last run: you have none");
-	*id =
-	    xstrdup(n == 0 ? given
-			   : json_member_str(json_object_array_get_idx(runs, 0),
-					     "runId"));
-	return 0;
-}
-
 int run_id_find(const struct cli *cli, struct client *c, const char *given,
 		char **id)
 {
 	bool last = strcmp(given, "last") == 0;
 	char *prefix = last ? NULL : run_id_beginning(given, "run_");
-	struct json_object *page;
+	struct json_object *page, *runs;
 	int rc;
 
 	if (!last && prefix == NULL) {
@@ -69,8 +49,22 @@ int run_id_find(const struct cli *cli, struct client *c, const char *given,
 	rc = tool_call(cli, c, "list_task_runs",
 		       json_pack("limit:i idPrefix?s", last ? 1 : 2, prefix),
 		       &page);
-	if (rc == 0)
-		rc = settle_run_id(json_member(page, "runs"), given, id);
+	runs = json_member(page, "runs");
+	if (rc == 0 && json_length(runs) > 1)
+		rc = message_fail(
+		    CLI_USAGE,
+		    "several of your runs begin with \"%s\"; say more of the id "
+		    "(paddock ps -a%s has them)",
+		    given, server_flags());
+	else if (rc == 0 && json_length(runs) == 0 && last)
+		rc = message_fail(CLI_ABSENT,
+				  "there is no last run: you have none");
+	else if (rc == 0)
+		*id = xstrdup(
+		    json_length(runs) == 0
+			? given
+			: json_member_str(json_object_array_get_idx(runs, 0),
+					  "runId"));
 	json_object_put(page);
 	free(prefix);
 	return rc;

@@ -22,21 +22,6 @@ static struct json_object *as_refusal(const char *code, const char *message)
 			 message != NULL ? message : "no reason given", code);
 }
 
-static void read_rpc_error(struct tool_result *a, struct json_object *error)
-{
-	struct json_object *data = json_member(error, "data");
-	const char *code = json_member_str(data, "errorCode");
-	int number = json_object_get_int(json_member(error, "code"));
-	char text[32];
-
-	if (number == RPC_INVALID_PARAMS && json_member(data, "uri") != NULL)
-		number = RPC_RESOURCE_NOT_FOUND; /* as before 2026-07-28 */
-	snprintf(text, sizeof(text), "JSON-RPC %d", number);
-	a->value = as_refusal(code != NULL ? code : text,
-			      json_member_str(error, "message"));
-	json_add(a->value, "details?O", data);
-}
-
 /*
  * Return the first text block, parsed as JSON, or else as a string; a failed
  * tool's sentence becomes a refusal. NULL: no text block.
@@ -61,11 +46,21 @@ static struct json_object *read_text(struct json_object *result, bool good)
 
 void tool_result_read(struct tool_result *a, const struct rpc_msg *m)
 {
-	struct json_object *structured;
+	struct json_object *structured, *data = json_member(m->error, "data");
+	int number = json_object_get_int(json_member(m->error, "code"));
+	const char *code = json_member_str(data, "errorCode");
+	char text[32];
 
 	*a = (struct tool_result){0};
 	if (m->error != NULL) {
-		read_rpc_error(a, m->error);
+		if (number == RPC_INVALID_PARAMS &&
+		    json_member(data, "uri") != NULL)
+			number =
+			    RPC_RESOURCE_NOT_FOUND; /* as before 2026-07-28 */
+		snprintf(text, sizeof(text), "JSON-RPC %d", number);
+		a->value = as_refusal(code != NULL ? code : text,
+				      json_member_str(m->error, "message"));
+		json_add(a->value, "details?O", data);
 		return;
 	}
 	a->good = !json_member_bool(m->result, "isError");

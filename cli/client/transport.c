@@ -12,7 +12,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,24 +87,18 @@ int transport_connect(struct transport *l, const char *path)
 
 /* ---- a private server ---- */
 
-static char *beside_this(void)
-{
-	char path[PATH_MAX + sizeof(PROGRAM)];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
-	char *slash;
-
-	if (n <= 0)
-		return NULL;
-	path[n] = '\0';
-	slash = strrchr(path, '/');
-	memcpy(slash + 1, PROGRAM, sizeof(PROGRAM));
-	return access(path, X_OK) == 0 ? xstrdup(path) : NULL;
-}
-
-static char *in_path(void)
+char *transport_program(void)
 {
 	const char *at = getenv("PATH");
+	char own[PATH_MAX + sizeof(PROGRAM)]; /* beside this program */
+	ssize_t len = readlink("/proc/self/exe", own, PATH_MAX);
 
+	if (len > 0) {
+		own[len] = '\0';
+		memcpy(strrchr(own, '/') + 1, PROGRAM, sizeof(PROGRAM));
+		if (access(own, X_OK) == 0)
+			return xstrdup(own);
+	}
 	while (at != NULL && *at != '\0') {
 		size_t n = strcspn(at, ":");
 		char *path = xasprintf("%.*s/" PROGRAM, (int)n, at);
@@ -116,13 +109,6 @@ static char *in_path(void)
 		at += at[n] == ':' ? n + 1 : n;
 	}
 	return NULL;
-}
-
-char *transport_program(void)
-{
-	char *path = beside_this();
-
-	return path != NULL ? path : in_path();
 }
 
 static void add_flag(struct opt_list *args, const char *flag, const char *value)
@@ -245,24 +231,6 @@ static bool ended_within(const struct transport *l, int ms)
 	return n > 0;
 }
 
-/*
- * Wait for the private server, whose stdin is closed: a request to end. After
- * END_MS send SIGTERM, after TERM_MS more SIGKILL. Returns its status.
- */
-static int reap_server(struct transport *l)
-{
-	int status = 0;
-
-	if (!ended_within(l, END_MS)) {
-		kill(l->pid, SIGTERM);
-		if (!ended_within(l, TERM_MS))
-			kill(l->pid, SIGKILL);
-	}
-	while (waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
 int transport_end(struct transport *l)
 {
 	int status = 0;
@@ -272,8 +240,14 @@ int transport_end(struct transport *l)
 	if (l->in >= 0 && l->in != l->out)
 		close(l->in);
 	l->in = l->out = -1;
-	if (l->pid > 0)
-		status = reap_server(l);
+	/* stdin is closed, which asks a private server to end */
+	if (l->pid > 0 && !ended_within(l, END_MS)) {
+		kill(l->pid, SIGTERM);
+		if (!ended_within(l, TERM_MS))
+			kill(l->pid, SIGKILL);
+	}
+	while (l->pid > 0 && waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
+		;
 	if (l->pidfd >= 0)
 		close(l->pidfd);
 	l->pid = l->pidfd = -1;

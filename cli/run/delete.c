@@ -45,23 +45,17 @@ static const struct kind runs = {"paddock/deleteRuns", "runIds", "runId",
 static const struct kind uploads = {"paddock/deleteArtifacts", "artifactIds",
 				    "artifactId", "ARTIFACT_NOT_FOUND", ""};
 
-/* Return the exit status for an item KEPT by the server. */
-static int kept_status(const struct kind *k, struct json_object *kept)
-{
-	if (json_member_is(kept, "errorCode", k->absent))
-		return CLI_ABSENT;
-	return json_member_is(kept, "errorCode", "STORE_UNAVAILABLE")
-		   ? CLI_TROUBLE
-		   : CLI_USAGE;
-}
-
 /* Print the items that RESULT says were kept. Returns the exit status. */
 static int tell_kept(const struct kind *k, struct json_object *result)
 {
 	int worst = CLI_OK;
 
 	json_each(one, json_member(result, "kept")) {
-		int rc = kept_status(k, one);
+		int rc = json_member_is(one, "errorCode", k->absent)
+			     ? CLI_ABSENT
+			 : json_member_is(one, "errorCode", "STORE_UNAVAILABLE")
+			     ? CLI_TROUBLE
+			     : CLI_USAGE;
 
 		message_print("%s was not deleted: %s",
 			      json_member_str(one, k->id),
@@ -155,27 +149,6 @@ static int artifact_rm(const struct cli *cli, struct client *c, int n,
 	return delete (cli, c, &uploads, n, arg);
 }
 
-/* Print the time that --older meant. */
-static void say_before(const struct cli *cli, int64_t before_ms, bool all)
-{
-	char iso[CLOCK_ISO_SIZE];
-
-	clock_iso(iso, before_ms);
-	if (!cli->quiet)
-		message_print("only runs that ended%s before %s were looked at",
-			      all ? ", and uploads that came," : "", iso);
-}
-
-/* Print the counts. OF_UPLOADS -1: uploads were not pruned. */
-static void tell_counts(int64_t n, int64_t of_uploads)
-{
-	safe_printf("%" PRId64 " run%s", n, n == 1 ? "" : "s");
-	if (of_uploads >= 0)
-		safe_printf(" and %" PRId64 " upload%s", of_uploads,
-			    of_uploads == 1 ? "" : "s");
-	safe_printf(" deleted\n");
-}
-
 /*
  * Print the result of both prunings; OF_UPLOADS is NULL if only runs were
  * pruned. Returns the exit status.
@@ -183,22 +156,32 @@ static void tell_counts(int64_t n, int64_t of_uploads)
 static int tell_pruned(const struct cli *cli, struct json_object *of_runs,
 		       struct json_object *of_uploads, int64_t before_ms)
 {
-	int64_t n = json_member_int(of_uploads, "deleted");
+	int64_t n = json_member_int(of_runs, "deleted");
+	int64_t more = json_member_int(of_uploads, "deleted");
+	char iso[CLOCK_ISO_SIZE];
 	int rc, also;
 
 	if (cli->json && of_uploads != NULL) {
-		json_add(of_runs, "uploadsDeleted:i", n);
+		json_add(of_runs, "uploadsDeleted:i", more);
 		json_each(one, json_member(of_uploads, "kept"))
 			json_object_array_add(json_member(of_runs, "kept"),
 					      json_object_get(one));
 	}
-	if (cli->json)
+	if (cli->json) {
 		json_pretty_print(of_runs, true);
-	else
-		tell_counts(json_member_int(of_runs, "deleted"),
-			    of_uploads != NULL ? n : -1);
+	} else {
+		safe_printf("%" PRId64 " run%s", n, n == 1 ? "" : "s");
+		if (of_uploads != NULL)
+			safe_printf(" and %" PRId64 " upload%s", more,
+				    more == 1 ? "" : "s");
+		safe_printf(" deleted\n");
+	}
 	fflush(stdout);
-	say_before(cli, before_ms, of_uploads != NULL);
+	clock_iso(iso, before_ms); /* the time that --older meant */
+	if (!cli->quiet)
+		message_print(
+		    "only runs that ended%s before %s were looked at",
+		    of_uploads != NULL ? ", and uploads that came," : "", iso);
 	rc = tell_kept(&runs, of_runs);
 	also = tell_kept(&uploads, of_uploads);
 	return rc > also ? rc : also;

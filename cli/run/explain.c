@@ -6,7 +6,6 @@
  * printed.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -444,29 +443,6 @@ static void tell_missing(void *arg, const char *line)
 	add_sentence(s->errmsg, "Of what it made, %s", line);
 }
 
-/* Tell why a run succeeded in part: failed steps, or missing artifacts. */
-static void about_part(struct story *s)
-{
-	if (lost_artifacts_count(s->view) == 0)
-		add_sentence(
-		    s->errmsg,
-		    "Some of its steps failed, but enough succeeded for "
-		    "a result.");
-	about_steps(s);
-}
-
-/* Tell the earlier attempts, after which the server tried again. */
-static void about_attempts(struct story *s)
-{
-	json_each(one, json_member(s->view, "attempts"))
-		add_sentence(
-		    s->errmsg,
-		    "Attempt %lld ended with %s, so it was tried again: %s.",
-		    (long long)json_member_int(one, "attempt"),
-		    json_member_str(one, "errorCode"),
-		    json_member_str(one, "message"));
-}
-
 #define CODE_TIMED_OUT 124 /* the exit code of code that met its timeoutMs */
 
 /*
@@ -513,14 +489,25 @@ static void about_end(struct story *s, const char *status)
 
 	if (from != NULL)
 		add_sentence(s->errmsg, "It is another try of %s.", from);
-	about_attempts(s);
+	json_each(one, json_member(s->view, "attempts"))
+		add_sentence(
+		    s->errmsg,
+		    "Attempt %lld ended with %s, so it was tried again: %s.",
+		    (long long)json_member_int(one, "attempt"),
+		    json_member_str(one, "errorCode"),
+		    json_member_str(one, "message"));
 	about_met(s);
 	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {
 		about_error(s);
 		about_steps(s);
 	} else if (strcmp(status, "partial_success") == 0) {
-		about_part(s);
+		if (lost_artifacts_count(s->view) == 0)
+			add_sentence(
+			    s->errmsg,
+			    "Some of its steps failed, but enough succeeded for "
+			    "a result.");
+		about_steps(s);
 	} else if (strcmp(status, "queued") == 0) {
 		add_sentence(
 		    s->errmsg,
@@ -542,21 +529,11 @@ static void print_story(const struct story *s, const char *status)
 		safe_printf("  %s\n", json_object_get_string(one));
 }
 
-static void show_json(const struct story *s, const char *status)
-{
-	struct json_object *o =
-	    json_pack("runId:s status:s why:O help:O error?O",
-		      json_member_str(s->view, "runId"), status, s->errmsg,
-		      s->help, s->error);
-
-	json_pretty_print(o, true);
-	json_object_put(o);
-}
-
 static int explain_run(const struct cli *cli, struct client *c, int n,
 		       const char *const *arg)
 {
 	struct story s = {0};
+	struct json_object *o;
 	const char *status;
 	char *words;
 	int rc = tool_call_run(cli, c, arg[0], &s.view);
@@ -574,10 +551,15 @@ static int explain_run(const struct cli *cli, struct client *c, int n,
 	if (status == NULL)
 		status = "unknown";
 	about_end(&s, status);
-	if (cli->json)
-		show_json(&s, status);
-	else
+	if (cli->json) {
+		o = json_pack("runId:s status:s why:O help:O error?O",
+			      json_member_str(s.view, "runId"), status,
+			      s.errmsg, s.help, s.error);
+		json_pretty_print(o, true);
+		json_object_put(o);
+	} else {
 		print_story(&s, status);
+	}
 	free(words);
 	json_object_put(s.errmsg);
 	json_object_put(s.help);

@@ -17,8 +17,7 @@
 #include "cli/terminal/cli.h"
 #include "cli/client/report.h"
 #include "cli/run/run_call.h"
-#include "cli/client/full_result.h"
-#include "proto/json/json_pack.h"
+#include "proto/json/json.h"
 
 /*
  * After a notification the log is read at most this often. A server may send
@@ -55,28 +54,15 @@ static void print_log(const char *text, size_t len)
 	fflush(stdout);
 }
 
-/*
- * Print the refusal of a run that does not exist: more helpful than the refusal
- * of its log. Else print REFUSAL.
- */
-static int refused(const struct cli *cli, struct client *c, const char *run,
-		   struct json_object *refusal)
-{
-	struct json_object *view;
-	int rc = tool_call_run(cli, c, run, &view);
-
-	json_object_put(view);
-	return rc != 0 ? rc : report_refusal(refusal, run);
-}
-
 /* Print the log from *SEEN on. 0, or the exit status. */
 static int read_on(const struct cli *cli, struct client *c, const char *run,
 		   size_t *seen)
 {
 	char *uri = xasprintf("paddock://runs/%s/log", run);
+	struct json_object *view;
 	struct buf text = {0};
 	struct tool_result a;
-	int rc = full_result_text(c, uri, *seen, &text, &a);
+	int rc = client_read_text(c, uri, *seen, &text, &a);
 
 	free(uri);
 	if (rc < 0) {
@@ -84,7 +70,11 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 		return client_trouble();
 	}
 	if (!a.good) {
-		rc = refused(cli, c, run, a.value);
+		/* the refusal of a missing run helps more than the refusal of a log */
+		rc = tool_call_run(cli, c, run, &view);
+		json_object_put(view);
+		if (rc == 0)
+			rc = report_refusal(a.value, run);
 	} else if (buf_len(&text) > 0) {
 		print_log(buf_data(&text), buf_len(&text));
 		*seen += buf_len(&text);
@@ -94,59 +84,37 @@ static int read_on(const struct cli *cli, struct client *c, const char *run,
 	return rc;
 }
 
-/* Subscribe to the run and its log. A refusal is ignored: the log is polled. */
-static int subscribe(struct client *c, const char *run)
-{
-	char *view = xasprintf("paddock://runs/%s", run);
-	char *log = xasprintf("%s/log", view);
-	int rc = client_subscribe(c, (const char *const[]){view, log}, 2);
-
-	free(view);
-	free(log);
-	return rc < 0 ? client_trouble() : 0;
-}
-
-/* Wait for a notification (then READ_EVERY_MS more), or UNASKED_MS. */
-static int wait_for_more(struct client *c)
-{
-	int rc = client_wait_update(c, UNASKED_MS);
-
-	if (rc == 0)
-		rc = client_pause(c, READ_EVERY_MS);
-	return rc < 0 && rc != -ETIMEDOUT ? client_trouble() : 0;
-}
-
-/* Look whether RUN has ended, at most once in VIEW_EVERY_MS. */
-static int poll_run(const struct cli *cli, struct client *c, const char *run,
-		    int64_t *next_ms, bool *ended)
-{
-	struct json_object *view;
-	int rc;
-
-	if (clock_mono_ms() < *next_ms)
-		return 0;
-	*next_ms = clock_mono_ms() + VIEW_EVERY_MS;
-	rc = tool_call_run(cli, c, run, &view);
-	*ended = rc == 0 && run_call_ended(view);
-	json_object_put(view);
-	return rc;
-}
-
 /* The log is read once more after the end is known, for the last lines. */
 static int follow_log(const struct cli *cli, struct client *c, const char *run,
 		      size_t *seen)
 {
+	char *uri = xasprintf("paddock://runs/%s", run);
+	char *log = xasprintf("%s/log", uri);
+	struct json_object *view;
 	int64_t look_ms = 0;
 	bool ended = false;
-	int rc = subscribe(c, run);
+	int rc = client_subscribe(c, (const char *const[]){uri, log}, 2);
+
+	/* a refusal to subscribe is ignored: the log is polled */
+	free(uri);
+	free(log);
+	rc = rc < 0 ? client_trouble() : 0;
 
 	while (rc == 0) {
-		rc = poll_run(cli, c, run, &look_ms, &ended);
+		if (clock_mono_ms() >= look_ms) {
+			look_ms = clock_mono_ms() + VIEW_EVERY_MS;
+			rc = tool_call_run(cli, c, run, &view);
+			ended = rc == 0 && run_call_ended(view);
+			json_object_put(view);
+		}
 		if (rc == 0)
 			rc = read_on(cli, c, run, seen);
 		if (rc != 0 || ended)
 			break;
-		rc = wait_for_more(c);
+		rc = client_wait_update(c, UNASKED_MS);
+		if (rc == 0)
+			rc = client_pause(c, READ_EVERY_MS);
+		rc = rc < 0 && rc != -ETIMEDOUT ? client_trouble() : 0;
 	}
 	return rc;
 }

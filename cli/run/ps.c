@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ps.c - "paddock ps": prints the runs as a table or JSON, page by page.
- * main.c's table calls it. When the server refuses or is lost, tool_call.c's
- * status ends the command; without runs a line on stderr says so.
+ * ps.c - "paddock ps": prints the runs as a table or JSON, page by page; or the
+ * servers that share a database, or the workers that wait for runs. main.c's
+ * table calls it. When the server refuses or is lost, the call's status ends the
+ * command; without runs or workers a line on stderr says so.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/terminal/duration.h"
 #include "cli/client/tool_call.h"
-#include "cli/client/progress.h"
-#include "cli/run/ps_nodes.h"
-#include "cli/run/ps_warm.h"
+#include "cli/client/report.h"
+#include "cli/client/tool_result.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/server_flags.h"
 #include "cli/terminal/terminal.h"
@@ -24,7 +23,8 @@
 #include "cli/terminal/opt.h"
 #include "proto/json/json_pack.h"
 
-#define PAGE 100 /* the most that list_task_runs returns at once */
+#define PAGE 100     /* the most that list_task_runs returns at once */
+#define LATE_MS 3000 /* a heartbeat comes each second */
 
 static struct {
 	bool all, warm, nodes;
@@ -157,19 +157,132 @@ static void say_none(void)
 		    server_flags());
 }
 
+/* ---- nodes and workers ---- */
+
+/*
+ * Call METHOD and print the array MEMBER of the result, as JSON or by SHOW; *N
+ * is the array's length. Returns the exit status.
+ */
+static int print_rows(const struct cli *cli, struct client *c,
+		      const char *method, const char *member,
+		      void (*show)(struct json_object *rows), size_t *n)
+{
+	struct tool_result a;
+	struct json_object *rows;
+	int rc = client_method(c, method, NULL, &a);
+
+	if (rc != 0)
+		return rc;
+	rows = json_member(a.value, member);
+	*n = json_length(rows);
+	if (!a.good)
+		rc = report_refusal(a.value, NULL);
+	else if (cli->json)
+		json_pretty_print(rows, true);
+	else
+		show(rows);
+	tool_result_fini(&a);
+	return rc;
+}
+
+/*
+ * Write the duration in KEY, or since the time in KEY if FROM_MS is given; a
+ * dash if KEY is missing.
+ */
+static void time_of(char text[DURATION_SIZE], struct json_object *row,
+		    const char *key, int64_t from_ms)
+{
+	int64_t ms = json_member_int(row, key);
+
+	snprintf(text, DURATION_SIZE, "-");
+	if (json_member(row, key) == NULL)
+		return;
+	ms = from_ms > 0 ? from_ms - ms : ms;
+	duration_text(text, ms > 0 ? ms : 0);
+}
+
+static const struct table_column node_columns[] = {
+    {"NODE", TABLE_CUT, 0},	   {"STATE", TABLE_WHOLE, 0},
+    {"RUNNING", TABLE_NUMBER, 1},  {"QUEUED", TABLE_NUMBER, 2},
+    {"HEARTBEAT", TABLE_WHOLE, 3}, {"UP", TABLE_WHOLE, 4},
+    {"VERSION", TABLE_CUT, 5}};
+
+static void print_nodes(struct json_object *rows)
+{
+	struct table *t = table_new(node_columns, ARRAY_LEN(node_columns));
+
+	json_each(row, rows) {
+		char up[DURATION_SIZE], beat[DURATION_SIZE];
+		char running[24], queued[24];
+		const char *state =
+		    json_member_int(row, "heartbeatAgeMs") > LATE_MS ? "silent"
+		    : json_member_bool(row, "draining") ? "draining"
+							: "serving";
+
+		time_of(up, row, "startedAt", clock_wall_ms());
+		time_of(beat, row, "heartbeatAgeMs", 0);
+		snprintf(running, sizeof(running), "%" PRId64,
+			 json_member_int(row, "running"));
+		snprintf(queued, sizeof(queued), "%" PRId64,
+			 json_member_int(row, "queued"));
+		table_add(
+		    t, (const char *const[]){json_member_str(row, "name"),
+					     state, running, queued, beat, up,
+					     json_member_str(row, "version")});
+	}
+	table_print(t);
+}
+
+static const struct table_column warm_columns[] = {
+    {"TEMPLATE", TABLE_CUT, 0},	  {"VERSION", TABLE_CUT, 4},
+    {"WAITING", TABLE_NUMBER, 0}, {"HITS", TABLE_NUMBER, 1},
+    {"MISSES", TABLE_NUMBER, 2},  {"REPLACED", TABLE_NUMBER, 3}};
+
+/* Lua templates with the same limits share a row, without templateId. */
+static void print_warm(struct json_object *rows)
+{
+	static const char *const counts[] = {"waiting", "hits", "misses",
+					     "replaced"};
+	struct table *t = table_new(warm_columns, ARRAY_LEN(warm_columns));
+
+	json_each(row, rows) {
+		const char *id = json_member_str(row, "templateId");
+		const char *version = json_member_str(row, "version");
+		char n[ARRAY_LEN(counts)][24];
+
+		for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+			snprintf(n[i], sizeof(n[i]), "%" PRId64,
+				 json_member_int(row, counts[i]));
+		table_add(t,
+			  (const char *const[]){id != NULL ? id : "any of Lua",
+						version != NULL ? version : "-",
+						n[0], n[1], n[2], n[3]});
+	}
+	table_print(t);
+}
+
 static int ps(const struct cli *cli, struct client *c, int n,
 	      const char *const *arg)
 {
 	struct json_object *list;
+	size_t waiting = 0, servers;
 	int rc = read_ps_flags();
 
 	(void)n, (void)arg;
 	if (rc != 0)
 		return rc;
-	if (flags.warm)
-		return ps_warm(cli, c);
 	if (flags.nodes)
-		return ps_nodes(cli, c);
+		return print_rows(cli, c, "paddock/nodes", "nodes", print_nodes,
+				  &servers);
+	if (flags.warm) {
+		rc = print_rows(cli, c, "paddock/waiting", "workers",
+				print_warm, &waiting);
+		if (rc == 0 && waiting == 0 && !cli->quiet)
+			message_print(
+			    "no worker waits: one does once a template was "
+			    "used, in a server that goes on");
+		return rc;
+	}
 	list = json_object_new_array();
 	if (flags.all || flags.status != NULL || flags.most != NULL ||
 	    flags.since != NULL) {

@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/ask/ask.h"
 #include "cli/ask/input.h"
 #include "cli/terminal/terminal.h"
-#include "proto/json/json_pack.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pointer.h"
 
 /* Does one of WORDS give the input KEY whole? */
@@ -92,15 +91,9 @@ bool retry_inputs_lack(const struct run_call *r, struct json_object *refusal)
 	       json_member_is(details, "keyword", "required");
 }
 
-int retry_inputs_ask(struct run_call *r, struct json_object *refusal)
+int retry_inputs_end(enum ask_end end)
 {
-	struct json_object *missing =
-	    json_member(json_member(refusal, "details"), "missing");
-
-	message_print("%s", json_member_str(refusal, "error"));
-	switch (json_length(missing) > 0
-		    ? ask_secrets(r->template, r->schema, missing, r->inputs)
-		    : ask_inputs(r->template, r->schema, r->inputs)) {
+	switch (end) {
 	case ASK_ACCEPT:
 		return 0;
 	case ASK_STOPPED:
@@ -110,4 +103,16 @@ int retry_inputs_ask(struct run_call *r, struct json_object *refusal)
 				    "not all inputs were given, so nothing "
 				    "was run");
 	}
+}
+
+int retry_inputs_ask(struct run_call *r, struct json_object *refusal)
+{
+	struct json_object *missing =
+	    json_member(json_member(refusal, "details"), "missing");
+
+	message_print("%s", json_member_str(refusal, "error"));
+	return retry_inputs_end(
+	    json_length(missing) > 0
+		? ask_secrets(r->template, r->schema, missing, r->inputs)
+		: ask_inputs(r->template, r->schema, r->inputs));
 }

@@ -6,6 +6,7 @@
 #ifndef CLI_RETRY_INPUTS_H
 #define CLI_RETRY_INPUTS_H
 
+#include "cli/ask/ask.h"
 #include "cli/run/run_call.h"
 
 /*
@@ -16,6 +17,8 @@
 void retry_inputs_put(struct run_call *r, struct json_object *schema,
 		      const struct opt_list *words, struct json_object *typed);
 
+/* Return 0 after a dialogue that gave all inputs; else an exit status. */
+int retry_inputs_end(enum ask_end end);
 /* Was R's call refused for missing inputs, and can the user be asked? */
 bool retry_inputs_lack(const struct run_call *r, struct json_object *refusal);
 /*

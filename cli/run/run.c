@@ -25,6 +25,7 @@
 #include "cli/client/report.h"
 #include "cli/artifact/artifact_put.h"
 #include "cli/artifact/artifact_write.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/server_flags.h"
 #include "proto/json/json_pack.h"
@@ -109,11 +110,10 @@ static int read_run_flags(struct run_call *r, const char *operand)
 /* Read the inputs of --input; -i waits for the schema. */
 static int read_input_file(struct run_call *r)
 {
-	r->inputs = json_object_new_object();
-	if (flags.file == NULL)
+	if (flags.file == NULL) {
+		r->inputs = json_object_new_object();
 		return 0;
-	json_object_put(r->inputs);
-	r->inputs = NULL;
+	}
 	if (json_file_read(&r->inputs, flags.file) < 0)
 		return CLI_USAGE;
 	if (!json_object_is_type(r->inputs, json_type_object))
@@ -152,21 +152,6 @@ static int put_inputs(struct run_call *r, struct json_object *schema)
 		input_merge(r->inputs, typed);
 	json_object_put(typed);
 	return rc < 0 ? message_fail(CLI_USAGE, "%s", errmsg) : 0;
-}
-
-/* Ask the user for required inputs that are missing. */
-static int ask_for_inputs(struct run_call *r, struct json_object *schema)
-{
-	switch (ask_inputs(r->template, schema, r->inputs)) {
-	case ASK_ACCEPT:
-		return 0;
-	case ASK_STOPPED:
-		return client_trouble();
-	default:
-		return message_fail(CLI_USAGE,
-				    "not all inputs were given, so nothing "
-				    "was run");
-	}
 }
 
 /*
@@ -210,7 +195,8 @@ static int look_up_template(struct run_call *r)
 	/* unknown template: run_task_template names the nearest */
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0 && ask_possible() && r->again == NULL)
-		rc = ask_for_inputs(r, json_member(t, "inputsSchema"));
+		rc = retry_inputs_end(ask_inputs(
+		    r->template, json_member(t, "inputsSchema"), r->inputs));
 	if (rc == 0)
 		rc = artifact_put_all(r->cli, r->client, r->inputs);
 	if (rc == 0)
@@ -224,45 +210,33 @@ static int look_up_template(struct run_call *r)
 
 /* ---- the result ---- */
 
-static int write_artifacts(struct run_call *r, struct json_object *view)
-{
-	const char *id = json_member_str(view, "runId");
-	char *dir;
-	int rc;
-
-	if (flags.no_artifacts)
-		return 0;
-	dir = flags.out != NULL ? xstrdup(flags.out)
-				: xasprintf(DEFAULT_OUT "/%s", id);
-	rc = artifact_write_all(r->client, view, dir, r->cli->quiet, false);
-	free(dir);
-	return rc;
-}
-
-/* A result that breaks its schema is not printed; "paddock result" shows it. */
-static bool is_refused(struct json_object *view)
-{
-	return json_member_is(json_member(view, "error"), "errorCode",
-			      "OUTPUT_INVALID");
-}
-
 static int show_end(struct run_call *r, struct json_object *view)
 {
+	const char *id = json_member_str(view, "runId");
 	struct json_object *result;
-	int status = report_status(view), rc;
+	int status = report_status(view), rc = 0;
+	char *dir;
 
 	if (r->cli->json)
 		json_pretty_print(view, true);
-	else if (!is_refused(view) &&
+	else if (!json_member_is(json_member(view, "error"), "errorCode",
+				 "OUTPUT_INVALID") &&
 		 json_object_object_get_ex(view, "result", &result))
+		/* a result that breaks its schema only "paddock result" shows */
 		json_pretty_print(result, false);
 	fflush(stdout); /* main() reports a failed write */
 	report_success(r->cli, view);
 	report_end(r->cli, view);
-	rc = write_artifacts(r, view);
+	if (!flags.no_artifacts) {
+		dir = flags.out != NULL ? xstrdup(flags.out)
+					: xasprintf(DEFAULT_OUT "/%s", id);
+		rc = artifact_write_all(r->client, view, dir, r->cli->quiet,
+					false);
+		free(dir);
+	}
 	report_explain(r->cli, view);
-	if (client_signal() != 0 && status == CLI_CANCELED)
-		status = CLI_SIGNALED + client_signal();
+	if (signals_noted() != 0 && status == CLI_CANCELED)
+		status = CLI_SIGNALED + signals_noted();
 	if (flags.exit_code && status == CLI_OK && rc == 0)
 		return report_exit_code(view);
 	/* without its artifacts a result is no success */
@@ -290,12 +264,6 @@ static int show_handle(const struct run_call *r, struct json_object *handle)
 	return 0;
 }
 
-/* Is the run's id all to print? With --detach even if the run has ended. */
-static bool leaves(bool async, struct json_object *value)
-{
-	return flags.detach || (async && !run_call_ended(value));
-}
-
 static int report_run_refusal(const struct run_call *r,
 			      struct json_object *refusal)
 {
@@ -311,18 +279,6 @@ static int report_run_refusal(const struct run_call *r,
 	return status;
 }
 
-/* Say that the repeated run's version is not installed any more. */
-static void say_version(const struct run_call *r, struct json_object *view)
-{
-	const char *now = json_member_str(view, "templateVersion");
-
-	if (r->own_version != NULL && r->version == NULL && now != NULL &&
-	    strcmp(now, r->own_version) != 0)
-		message_print("version %s of %s is not installed any more, so "
-			      "this was run by %s",
-			      r->own_version, r->template, now);
-}
-
 /* Is VALUE, the answer to the call, of a run? A refused call made none. */
 static bool is_made(struct json_object *value)
 {
@@ -332,12 +288,18 @@ static bool is_made(struct json_object *value)
 
 static int settle_run(struct run_call *r, struct tool_result *a, bool async)
 {
+	const char *now = json_member_str(a->value, "templateVersion");
 	int rc;
 
 	if (!is_made(a->value))
 		return report_run_refusal(r, a->value);
-	say_version(r, a->value);
-	if (leaves(async, a->value))
+	if (r->own_version != NULL && r->version == NULL && now != NULL &&
+	    strcmp(now, r->own_version) != 0)
+		message_print("version %s of %s is not installed any more, so "
+			      "this was run by %s",
+			      r->own_version, r->template, now);
+	/* --detach leaves even a run that has ended */
+	if (flags.detach || (async && !run_call_ended(a->value)))
 		return show_handle(r, a->value);
 	rc = run_call_follow(r, a);
 	if (rc != 0)
@@ -365,19 +327,6 @@ static int needs_daemon(void)
 	return CLI_TROUBLE;
 }
 
-/* Repeat the call, with the missing inputs asked for. */
-static int start_again(struct run_call *r, const char *mode,
-		       struct tool_result *a)
-{
-	int rc = retry_inputs_ask(r, a->value);
-
-	tool_result_fini(a);
-	if (rc == 0)
-		rc = artifact_put_all(r->cli, r->client, r->inputs);
-	run_call_fini(r);
-	return rc == 0 ? run_call_start(r, mode, a) : rc;
-}
-
 static int run_it(struct run_call *r)
 {
 	/* sync: a client that waits can be asked questions */
@@ -392,8 +341,15 @@ static int run_it(struct run_call *r)
 	if (rc != 0)
 		return rc;
 	rc = run_call_start(r, mode, &a);
-	if (rc == 0 && !a.good && retry_inputs_lack(r, a.value))
-		rc = start_again(r, mode, &a);
+	if (rc == 0 && !a.good && retry_inputs_lack(r, a.value)) {
+		rc = retry_inputs_ask(r, a.value);
+		tool_result_fini(&a);
+		if (rc == 0)
+			rc = artifact_put_all(r->cli, r->client, r->inputs);
+		run_call_fini(r);
+		if (rc == 0)
+			rc = run_call_start(r, mode, &a);
+	}
 	if (rc == 0) {
 		made = is_made(a.value);
 		rc = settle_run(r, &a, async);
@@ -422,14 +378,6 @@ static int put_grants(struct cli *own, const struct run_call *r)
 				       named ? "" : ":", grant));
 	}
 	return 0;
-}
-
-static void free_grants(struct cli *own)
-{
-	for (size_t i = 0; i < own->grants.n; i++)
-		free((char *)(uintptr_t)own->grants.item[i]);
-	opt_list_free(&own->grants);
-	opt_list_free(&flags.grants);
 }
 
 static void run_fini(struct run_call *r)
@@ -462,7 +410,10 @@ static int run_template(const struct cli *cli, int n, const char *const *arg)
 		client_close(r.client);
 	}
 	run_fini(&r);
-	free_grants(&own);
+	for (size_t i = 0; i < own.grants.n; i++)
+		free((char *)(uintptr_t)own.grants.item[i]);
+	opt_list_free(&own.grants);
+	opt_list_free(&flags.grants);
 	return rc;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/server_flags.h"
 #include "proto/json/json_pack.h"
@@ -22,21 +23,6 @@
 #define POLL_MS 1000	     /* pollAfterMs of the contract */
 #define CANCEL_WAIT_MS 75000 /* the longest grace is a minute */
 #define ID_WAIT_MS 250	     /* for the run's id before cancelling */
-
-static void make_key(struct run_call *r)
-{
-	unsigned char random[RUN_CALL_KEY_BYTES];
-
-	if (r->key != NULL)
-		return;
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		abort();
-	memcpy(r->made_key, RUN_CALL_KEY_PREFIX, sizeof(RUN_CALL_KEY_PREFIX));
-	for (size_t i = 0; i < RUN_CALL_KEY_BYTES; i++)
-		snprintf(r->made_key + strlen(RUN_CALL_KEY_PREFIX) + 2 * i, 3,
-			 "%02x", random[i]);
-	r->key = r->made_key;
-}
 
 static const char *tool_of(const struct run_call *r)
 {
@@ -89,7 +75,7 @@ static int64_t cancel_call(struct run_call *r, int64_t call)
 	int rc;
 
 	progress_hide(&r->progress);
-	client_signal_seen(r->client);
+	signals_seen();
 	rc = client_wait(r->client, again, ID_WAIT_MS, &a);
 	if (rc == -ETIMEDOUT) {
 		message_more("cancelling; again to leave at once");
@@ -151,18 +137,6 @@ bool run_call_ended(struct json_object *view)
 	       !json_member_is(view, "status", "running");
 }
 
-static void show_progress(struct run_call *r, struct json_object *view)
-{
-	struct json_object *p = json_member(view, "progress");
-
-	if (!r->cancelling)
-		progress_set(
-		    &r->progress,
-		    json_object_get_uint64(json_member(p, "doneSteps")),
-		    json_object_get_uint64(json_member(p, "totalSteps")),
-		    json_member_str(view, "message"));
-}
-
 /* Wait POLL_MS; a signal cancels the run meanwhile. 0 or an exit status. */
 static int pause_a_while(struct run_call *r, const char *id)
 {
@@ -184,7 +158,7 @@ static int pause_a_while(struct run_call *r, const char *id)
 			continue;
 		r->cancelling = true;
 		progress_hide(&r->progress);
-		client_signal_seen(r->client);
+		signals_seen();
 		if (!ask_to_cancel(r, id))
 			return client_trouble();
 	}
@@ -194,6 +168,7 @@ static int pause_a_while(struct run_call *r, const char *id)
 int run_call_follow(struct run_call *r, struct tool_result *a)
 {
 	char *id = xstrdup(json_member_str(a->value, "runId"));
+	struct json_object *p;
 	int rc = 0;
 
 	while (rc == 0 && ((a->good && !run_call_ended(a->value)) ||
@@ -207,8 +182,14 @@ int run_call_follow(struct run_call *r, struct tool_result *a)
 					     json_pack("runId:s", id)),
 			    a);
 		}
-		if (rc == 0 && a->good)
-			show_progress(r, a->value);
+		p = rc == 0 ? json_member(a->value, "progress") : NULL;
+		if (rc == 0 && a->good && !r->cancelling)
+			progress_set(
+			    &r->progress,
+			    json_object_get_uint64(json_member(p, "doneSteps")),
+			    json_object_get_uint64(
+				json_member(p, "totalSteps")),
+			    json_member_str(a->value, "message"));
 	}
 	progress_hide(&r->progress);
 	free(id);
@@ -216,27 +197,9 @@ int run_call_follow(struct run_call *r, struct tool_result *a)
 }
 
 /*
- * Send the call, or, with ASKED (the answer with questions), the same call with
- * RESPONSES (lent).
- */
-static int64_t send_call(struct run_call *r, const char *mode,
-			 const struct tool_result *asked,
-			 struct json_object *responses)
-{
-	const char *tool = tool_of(r);
-
-	if (asked == NULL)
-		return client_send_tool(r->client, tool,
-					call_arguments(r, mode));
-	return client_send_answers(
-	    r->client, tool, call_arguments(r, mode),
-	    json_member_str(asked->value, "requestState"),
-	    json_object_get(responses));
-}
-
-/*
- * Call, and after RATE_LIMITED call again for a while; the key ensures that
- * only one run is made. 0 and the answer, or an exit status.
+ * Call, or, with ASKED (the answer with questions), repeat the call with
+ * RESPONSES (lent); after RATE_LIMITED call again for a while. The key ensures
+ * that only one run is made. 0 and the answer, or an exit status.
  */
 static int ask_for_run(struct run_call *r, const char *mode,
 		       const struct tool_result *asked,
@@ -246,7 +209,13 @@ static int ask_for_run(struct run_call *r, const char *mode,
 	int rc;
 
 	do {
-		call = send_call(r, mode, asked, responses);
+		call = asked == NULL
+			   ? client_send_tool(r->client, tool_of(r),
+					      call_arguments(r, mode))
+			   : client_send_answers(
+				 r->client, tool_of(r), call_arguments(r, mode),
+				 json_member_str(asked->value, "requestState"),
+				 json_object_get(responses));
 		client_on_progress(r->client, call, on_progress, r);
 		rc = wait_answer(r, call, a);
 		if (rc != 0 || r->cancelling)
@@ -263,7 +232,7 @@ static int give_up_call(struct run_call *r, struct tool_result *a)
 	int rc;
 
 	r->cancelling = true;
-	client_signal_seen(r->client);
+	signals_seen();
 	rc = client_wait(
 	    r->client,
 	    client_send_tool(r->client, tool_of(r), call_arguments(r, "async")),
@@ -272,16 +241,6 @@ static int give_up_call(struct run_call *r, struct tool_result *a)
 		return client_trouble();
 	id = json_member_str(a->value, "runId");
 	return id == NULL || ask_to_cancel(r, id) ? 0 : client_trouble();
-}
-
-/*
- * Did the answer come too late, so that the request state was refused? A call
- * with the same key then tells the run's end.
- */
-static bool came_late(const struct tool_result *a)
-{
-	return !a->good &&
-	       json_member_is(a->value, "errorCode", "REQUEST_STATE_REFUSED");
 }
 
 /* Answer the questions in A; A is then the answer to the repeated call. */
@@ -298,7 +257,9 @@ static int answer_asked(struct run_call *r, const char *mode,
 	*a = (struct tool_result){0};
 	rc = responses != NULL ? ask_for_run(r, mode, &asked, responses, a)
 			       : give_up_call(r, a);
-	if (rc == 0 && came_late(a)) {
+	/* an answer that comes too late: the same key tells the run's end */
+	if (rc == 0 && !a->good &&
+	    json_member_is(a->value, "errorCode", "REQUEST_STATE_REFUSED")) {
 		tool_result_fini(a);
 		rc = ask_for_run(r, mode, NULL, NULL, a);
 	}
@@ -309,9 +270,21 @@ static int answer_asked(struct run_call *r, const char *mode,
 
 int run_call_start(struct run_call *r, const char *mode, struct tool_result *a)
 {
+	unsigned char random[RUN_CALL_KEY_BYTES];
 	int rc;
 
-	make_key(r);
+	if (r->key == NULL) {
+		if (getrandom(random, sizeof(random), 0) !=
+		    (ssize_t)sizeof(random))
+			abort();
+		memcpy(r->made_key, RUN_CALL_KEY_PREFIX,
+		       sizeof(RUN_CALL_KEY_PREFIX));
+		for (size_t i = 0; i < RUN_CALL_KEY_BYTES; i++)
+			snprintf(r->made_key + strlen(RUN_CALL_KEY_PREFIX) +
+				     2 * i,
+				 3, "%02x", random[i]);
+		r->key = r->made_key;
+	}
 	client_declare(r->client,
 		       answers_capabilities(strcmp(mode, "async") == 0));
 	progress_init(&r->progress, r->template, r->cli->quiet);

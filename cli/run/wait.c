@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text/quantity.h"
 #include "cli/ask/answers.h"
 #include "cli/ask/ask.h"
 #include "cli/terminal/cli.h"
@@ -91,31 +90,6 @@ static int send_answers(struct client *c, const char *run,
 	return rc;
 }
 
-/* Say once that only the run's own client can answer. */
-static void say_not_ours(const char *run)
-{
-	static bool said;
-
-	if (!said)
-		message_print("%s waits for an answer that its own client "
-			      "alone can give",
-			      run);
-	said = true;
-}
-
-/* Say once that nobody can answer here, or the wait would look like work. */
-static void say_nobody(const char *run)
-{
-	static bool said;
-
-	if (!said)
-		message_print("%s waits for an answer, and there is no "
-			      "terminal to ask at; paddock wait %s does on "
-			      "one, or with --answer KEY=VALUE",
-			      run, run);
-	said = true;
-}
-
 /*
  * Answer the questions of the run of VIEW, if there are any and the user can
  * answer here. 0 or an exit status.
@@ -123,6 +97,7 @@ static void say_nobody(const char *run)
 static int answer_questions(struct client *c, const char *run,
 			    struct json_object *view, struct answers *answers)
 {
+	static bool said_nobody, said_not_ours;
 	struct json_object *requests, *responses = NULL;
 	struct tool_result a;
 	int rc;
@@ -130,15 +105,25 @@ static int answer_questions(struct client *c, const char *run,
 	if (!json_member_bool(view, "awaitingInput"))
 		return 0;
 	if (flags.answers.n == 0 && !ask_possible()) {
-		say_nobody(run);
+		/* without a word the wait would look like work */
+		if (!said_nobody)
+			message_print(
+			    "%s waits for an answer, and there is no "
+			    "terminal to ask at; paddock wait %s does on "
+			    "one, or with --answer KEY=VALUE",
+			    run, run);
+		said_nobody = true;
 		return 0;
 	}
 	rc = client_method(c, "tasks/get", json_pack("taskId:s", run), &a);
 	if (rc != 0)
 		return rc;
 	requests = a.good ? json_member(a.value, "inputRequests") : NULL;
-	if (!a.good)
-		say_not_ours(run);
+	if (!a.good && !said_not_ours)
+		message_print("%s waits for an answer that its own client "
+			      "alone can give",
+			      run);
+	said_not_ours = said_not_ours || !a.good;
 	if (requests != NULL) {
 		responses = answers_give(
 		    answers, json_member_str(view, "templateId"), requests);

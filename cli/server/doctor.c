@@ -21,7 +21,6 @@
 #include "cli/template/grants_text.h"
 #include "cli/server/doctor_templates.h"
 #include "cli/server/doctor_uids.h"
-#include "cli/client/transport.h"
 #include "cli/terminal/json_io.h"
 #include "cli/terminal/terminal.h"
 #include "proto/json/json_pack.h"
@@ -57,24 +56,25 @@ static void add_missing(struct json_object *list, const char *what,
 			      json_pack("missing:s remedy:s", what, remedy));
 }
 
-static const char *remedy_of(const char *missing)
-{
-	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
-		if (strcmp(remedies[i].missing, missing) == 0)
-			return remedies[i].remedy;
-	return "please report this: it should hold everywhere";
-}
-
 static void check_isolation(struct json_object *o, struct json_object *advice)
 {
 	struct json_object *profile = json_member(o, "profile");
+	const char *weak =
+	    json_member_str(json_member(profile, "programs"), "weak");
 
 	json_each(one,
 		  json_member(json_member(profile, "isolation"), "missing")) {
 		const char *name = json_object_get_string(one);
+		const char *remedy =
+		    "please report this: it should hold everywhere";
 
-		add_missing(advice, name, remedy_of(name));
+		for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
+			if (strcmp(remedies[i].missing, name) == 0)
+				remedy = remedies[i].remedy;
+		add_missing(advice, name, remedy);
 	}
+	if (weak != NULL)
+		add_missing(advice, "programs, which run weakly caged", weak);
 }
 
 static void bad_range(void *advice, const char *range, const char *errmsg)
@@ -86,16 +86,6 @@ static void bad_range(void *advice, const char *range, const char *errmsg)
 	add_missing(advice, what, remedy);
 	free(what);
 	free(remedy);
-}
-
-static void check_programs(struct json_object *o, struct json_object *advice)
-{
-	struct json_object *programs =
-	    json_member(json_member(o, "profile"), "programs");
-	const char *weak = json_member_str(programs, "weak");
-
-	if (weak != NULL)
-		add_missing(advice, "programs, which run weakly caged", weak);
 }
 
 /* Does the server take runs, as readyz reports? */
@@ -236,20 +226,6 @@ static bool is_sandboxed(struct json_object *o)
 	return json_member_bool(browser_of(o), "sandboxed");
 }
 
-/* Open a tab, so that the profile shows a running browser. */
-static int try_browser(const struct cli *cli, struct client *c,
-		       struct json_object *o)
-{
-	struct json_object *profile, *refusal;
-	int rc;
-
-	if (!json_member_bool(browser_of(o), "available"))
-		return 0;
-	rc = tool_call_tab(cli, c, &profile, &refusal);
-	json_add(o, "profile?o browserRefusal?o", profile, refusal);
-	return rc;
-}
-
 static const char *refusal_of(struct json_object *o, const char *key)
 {
 	return json_member_str(json_member(o, "browserRefusal"), key);
@@ -283,21 +259,11 @@ static char *broker_lacks(struct json_object *cage)
 	return text;
 }
 
-static void check_broker(struct json_object *o, struct json_object *advice)
-{
-	char *lacks = broker_lacks(json_member(browser_of(o), "cage"));
-
-	if (lacks != NULL)
-		add_missing(advice,
-			    "all of the cage of what speaks to the browser",
-			    lacks);
-	free(lacks);
-}
-
 static void check_browser(struct json_object *o, struct json_object *advice)
 {
 	const char *reason = json_member_str(browser_of(o), "reason");
 	bool tried = json_member(browser_of(o), "version") != NULL;
+	char *lacks = broker_lacks(json_member(browser_of(o), "cage"));
 
 	if (reason != NULL)
 		add_missing(advice, "browser", reason);
@@ -309,13 +275,18 @@ static void check_browser(struct json_object *o, struct json_object *advice)
 		    advice, "the browser's own sandbox",
 		    "allow user namespaces, and see that what chromium in "
 		    "[browser] names does not switch it off");
+	if (lacks != NULL)
+		add_missing(advice,
+			    "all of the cage of what speaks to the browser",
+			    lacks);
+	free(lacks);
 }
 
 static int examine(const struct cli *cli, struct json_object *o,
 		   struct json_object *advice)
 {
 	struct client *c = client_open(cli);
-	struct json_object *profile;
+	struct json_object *profile, *refusal;
 	struct utsname u = {0};
 	int rc;
 
@@ -332,8 +303,11 @@ static int examine(const struct cli *cli, struct json_object *o,
 	json_add(o, "profile?o", profile);
 	if (rc == 0)
 		rc = take_grants(cli, c, o);
-	if (rc == 0)
-		rc = try_browser(cli, c, o);
+	if (rc == 0 && json_member_bool(browser_of(o), "available")) {
+		/* a tab, so that the profile shows a running browser */
+		rc = tool_call_tab(cli, c, &profile, &refusal);
+		json_add(o, "profile?o browserRefusal?o", profile, refusal);
+	}
 	if (rc == 0 && takes_runs(o))
 		rc = doctor_templates(cli, c, skipped_of(o), o);
 	doctor_uids(o, bad_range, advice); /* before a private server ends */
@@ -342,15 +316,6 @@ static int examine(const struct cli *cli, struct json_object *o,
 }
 
 /* ---- the templates that ship ---- */
-
-static size_t works_of(struct json_object *tried)
-{
-	size_t n = 0;
-
-	json_each(one, tried)
-		n += json_member_bool(one, "works");
-	return n;
-}
 
 static void check_templates(struct json_object *o, struct json_object *advice)
 {
@@ -372,9 +337,13 @@ static void check_templates(struct json_object *o, struct json_object *advice)
 
 static void line_templates(struct json_object *tried)
 {
+	size_t work = 0;
+
+	json_each(one, tried)
+		work += json_member_bool(one, "works");
 	if (json_length(tried) > 0)
 		safe_printf("%-12s %zu of %zu that ship work here\n",
-			    "templates", works_of(tried), json_length(tried));
+			    "templates", work, json_length(tried));
 }
 
 /* ---- the report for people ---- */
@@ -382,19 +351,6 @@ static void line_templates(struct json_object *tried)
 static void print_line(const char *name, const char *value)
 {
 	safe_printf("%-12s %s\n", name, value != NULL ? value : "unknown");
-}
-
-static void line_int(const char *name, struct json_object *limits,
-		     const char *key)
-{
-	safe_printf("%-12s %" PRId64 "\n", name, json_member_int(limits, key));
-}
-
-/* Print the uid ranges of all servers that root has started. */
-static void line_ids(struct json_object *ranges)
-{
-	json_each(one, ranges)
-		print_line("uids of runs", json_object_get_string(one));
 }
 
 /* Print "Python 3.11.2, bash 5.2", and Python's modules, folded. */
@@ -532,8 +488,10 @@ static void print_findings(struct json_object *o, struct json_object *advice)
 	if (json_member(browser_of(o), "cage") != NULL)
 		line_broker(json_member(browser_of(o), "cage"));
 	line_templates(json_member(o, DOCTOR_TEMPLATES));
-	line_int("runs at once", limits, "maxConcurrentRuns");
-	line_ids(json_member(o, DOCTOR_UIDS));
+	safe_printf("%-12s %" PRId64 "\n", "runs at once",
+		    json_member_int(limits, "maxConcurrentRuns"));
+	json_each(ids, json_member(o, DOCTOR_UIDS))
+		print_line("uids of runs", json_object_get_string(ids));
 	json_each(a, advice) {
 		safe_printf("missing      %s: %s\n",
 			    json_member_str(a, "missing"),
@@ -553,10 +511,10 @@ static int doctor(const struct cli *cli, int n, const char *const *arg)
 	(void)n, (void)arg;
 	if (rc == 0) {
 		check_isolation(o, advice);
-		check_programs(o, advice);
+
 		check_health(o, advice);
 		check_browser(o, advice);
-		check_broker(o, advice);
+
 		compare_versions(o, advice);
 		check_packages(cli, o, advice);
 		check_grants_of(o, advice);

@@ -16,6 +16,7 @@
 #include "cli/client/tool_call.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "cli/terminal/signals.h"
 
 #define RUN_MS 30000	 /* of each */
 #define GIVE_UP_MS 10000 /* for the end of a cancelled run */
@@ -106,16 +107,6 @@ static char *trial_failure(struct json_object *view, bool nowhere)
 	return xstrndup(why, strcspn(why, "\n")); /* without traceback */
 }
 
-static void delete_trial_runs(struct client *c, struct json_object *runs)
-{
-	struct tool_result a;
-
-	if (json_length(runs) > 0 &&
-	    client_method(c, "paddock/deleteRuns", json_pack("runIds:O", runs),
-			  &a) == 0)
-		tool_result_fini(&a);
-}
-
 /* ---- every template ---- */
 
 struct trial {
@@ -158,7 +149,7 @@ static void cancel_trial(struct trial *t, int64_t call,
 	struct tool_result a, end;
 	const char *run;
 
-	client_signal_seen(t->client);
+	signals_seen();
 	if (client_wait(t->client,
 			client_send_tool(t->client, "run_task_template", args),
 			GIVE_UP_MS, &a) < 0)
@@ -278,6 +269,7 @@ int doctor_templates(const struct cli *cli, struct client *c,
 			  .tried = json_object_new_array(),
 			  .runs = json_object_new_array()};
 	struct json_object *v;
+	struct tool_result a;
 	int rc = tool_call_templates(cli, c, &v);
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(shipped); i++)
@@ -286,7 +278,10 @@ int doctor_templates(const struct cli *cli, struct client *c,
 			rc = try_one(&t, i);
 		else
 			note_skipped(&t, shipped[i].id, skipped);
-	delete_trial_runs(c, t.runs);
+	if (json_length(t.runs) > 0 &&
+	    client_method(c, "paddock/deleteRuns",
+			  json_pack("runIds:O", t.runs), &a) == 0)
+		tool_result_fini(&a);
 	json_add(o, DOCTOR_TEMPLATES ":o", t.tried);
 	json_object_put(t.runs);
 	json_object_put(v);

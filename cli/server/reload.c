@@ -6,7 +6,6 @@
  * was, or if no daemon answers.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -16,7 +15,7 @@
 #include "cli/terminal/json_io.h"
 #include "cli/client/report.h"
 #include "cli/terminal/terminal.h"
-#include "proto/json/json_pack.h"
+#include "proto/json/json.h"
 
 #define NAMES_SHOWN 5
 

@@ -31,13 +31,4 @@ struct selftest {
 extern const struct selftest selftests[];
 extern const size_t selftests_n;
 
-extern const size_t selftest_browser_n;
-
-/*
- * Try the attacks by the browser, with TAP lines numbered from FIRST. 0, with
- * *FAILED and *SKIPPED increased; or the exit status.
- */
-int selftest_browser(const struct cli *cli, struct client *c, size_t first,
-		     int *failed, int *skipped);
-
 #endif

@@ -7,17 +7,13 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "cli/terminal/duration.h"
 #include "cli/client/tool_call.h"
-#include "cli/client/progress.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/cli.h"
 #include "cli/terminal/json_io.h"
-#include "cli/client/report.h"
 #include "proto/json/json_pack.h"
 
 /* Print "name        value", if there is a value. */
@@ -47,18 +43,6 @@ static void line_span(const char *name, struct json_object *ms)
 	print_status_line(name, text);
 }
 
-static void show_steps(struct json_object *view)
-{
-	struct json_object *p = json_member(view, "progress");
-	int64_t total = json_member_int(p, "totalSteps");
-	char text[64];
-
-	snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64,
-		 json_member_int(p, "doneSteps"), total);
-	if (total > 0)
-		print_status_line("progress", text);
-}
-
 static void show_artifacts(struct json_object *list)
 {
 	size_t n = json_length(list);
@@ -75,36 +59,32 @@ static void show_artifacts(struct json_object *list)
 	}
 }
 
-static bool says(struct json_object *view, const char *flag)
-{
-	return json_member_bool(view, flag);
-}
-
-static const char *view_status(struct json_object *view)
-{
-	if (says(view, "cancelRequested"))
-		return "running, asked to stop";
-	if (says(view, "awaitingInput"))
-		return "running, waits for an answer";
-	return json_member_str(view, "status");
-}
-
 static void print_status(struct json_object *view)
 {
 	struct json_object *m = json_member(view, "metrics");
 	struct json_object *error = json_member(view, "error");
 	struct json_object *iso = json_member(view, "isolation");
-	char template[160];
+	struct json_object *p = json_member(view, "progress");
+	int64_t total = json_member_int(p, "totalSteps");
+	const char *state = json_member_str(view, "status");
+	char text[160];
 
 	print_status_line("run", json_member_str(view, "runId"));
-	snprintf(template, sizeof(template), "%s %s",
+	snprintf(text, sizeof(text), "%s %s",
 		 json_member_str(view, "templateId"),
 		 json_member_str(view, "templateVersion") != NULL
 		     ? json_member_str(view, "templateVersion")
 		     : "");
-	print_status_line("template", template);
-	print_status_line("status", view_status(view));
-	show_steps(view);
+	print_status_line("template", text);
+	if (json_member_bool(view, "cancelRequested"))
+		state = "running, asked to stop";
+	else if (json_member_bool(view, "awaitingInput"))
+		state = "running, waits for an answer";
+	print_status_line("status", state);
+	snprintf(text, sizeof(text), "%" PRId64 "/%" PRId64,
+		 json_member_int(p, "doneSteps"), total);
+	if (total > 0)
+		print_status_line("progress", text);
 	print_status_line("message", json_member_str(view, "message"));
 	line_time("created", json_member(view, "createdAt"));
 	line_time("started", json_member(view, "startedAt"));
@@ -122,17 +102,6 @@ static void print_status(struct json_object *view)
 
 /* ---- the server ---- */
 
-static void show_checks(struct json_object *list)
-{
-	json_each(c, list) {
-		if (json_member_str(c, "says") == NULL)
-			continue;
-		print_status_line(json_member_str(c, "verdict"),
-				  json_member_str(c, "says"));
-		print_status_line("", json_member_str(c, "cure"));
-	}
-}
-
 static void show_server(struct client *c, struct json_object *profile)
 {
 	struct json_object *health = json_member(profile, "health");
@@ -147,7 +116,13 @@ static void show_server(struct client *c, struct json_object *profile)
 	print_status_line(
 	    "database",
 	    json_member_str(json_member(health, "database"), "says"));
-	show_checks(json_member(health, "checks"));
+	json_each(check, json_member(health, "checks")) {
+		if (json_member_str(check, "says") == NULL)
+			continue;
+		print_status_line(json_member_str(check, "verdict"),
+				  json_member_str(check, "says"));
+		print_status_line("", json_member_str(check, "cure"));
+	}
 	snprintf(text, sizeof(text), "%" PRId64 " running, %" PRId64 " waiting",
 		 json_member_int(usage, "running"),
 		 json_member_int(usage, "queued"));
@@ -215,13 +190,14 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 	json_add(v, "runId:s", id);
 	if (cli->json)
 		json_pretty_print(v, true);
-	else if (says(v, "cancelRequested") && reason == NULL)
+	else if (json_member_bool(v, "cancelRequested") && reason == NULL)
 		safe_printf("%s\n", id);
 	fflush(stdout);
-	if (says(v, "cancelRequested") && reason == NULL && !cli->quiet)
+	if (json_member_bool(v, "cancelRequested") && reason == NULL &&
+	    !cli->quiet)
 		message_print("%s is asked to stop: it is %s", id,
 			      json_member_str(v, "currentStatus"));
-	if (!says(v, "cancelRequested")) {
+	if (!json_member_bool(v, "cancelRequested")) {
 		message_print("%s: nothing to cancel: %s", id,
 			      reason != NULL
 				  ? reason

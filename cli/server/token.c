@@ -35,24 +35,14 @@ static void encode(char out[BASE64_LEN(TOKEN_BYTES) + 1],
 	}
 }
 
-static void digest_of(char hex[2 * SHA256_DIGEST_SIZE + 1], const char *token)
-{
-	unsigned char digest[SHA256_DIGEST_SIZE];
-	struct sha256_ctx md;
-
-	sha256_init(&md);
-	sha256_update(&md, strlen(token), (const void *)token);
-	sha256_digest(&md, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-}
-
 static int token(const struct cli *cli, int n, const char *const *arg)
 {
 	const char *name = n > 0 ? arg[0] : DEFAULT_NAME;
 	unsigned char bytes[TOKEN_BYTES];
 	char text[BASE64_LEN(TOKEN_BYTES) + 1];
+	unsigned char digest[SHA256_DIGEST_SIZE];
 	char hex[2 * SHA256_DIGEST_SIZE + 1];
+	struct sha256_ctx md;
 	struct json_object *o;
 
 	if (!requestor_name_ok(name, strlen(name)) ||
@@ -67,7 +57,11 @@ static int token(const struct cli *cli, int n, const char *const *arg)
 		    CLI_TROUBLE,
 		    "the kernel gave no random bytes, so no token was made");
 	encode(text, bytes);
-	digest_of(hex, text);
+	sha256_init(&md);
+	sha256_update(&md, strlen(text), (const void *)text);
+	sha256_digest(&md, sizeof(digest), digest);
+	for (size_t i = 0; i < sizeof(digest); i++)
+		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 	if (cli->json) {
 		o = json_pack("token:s tokenSha256:s", text, hex);
 		json_pretty_print(o, true);

@@ -54,23 +54,19 @@ static void add_usage_row(struct table *t, struct json_object *row)
 			 n, cpu, kept});
 }
 
-static void print_usage(struct json_object *rows)
-{
-	struct table *t = table_new(columns, ARRAY_LEN(columns));
-
-	json_each(row, rows)
-		add_usage_row(t, row);
-	table_print(t);
-}
-
 static void report_usage(const struct cli *cli, struct json_object *result)
 {
 	struct json_object *rows = json_member(result, "rows");
+	struct table *t;
 
-	if (cli->json)
+	if (cli->json) {
 		json_pretty_print(rows, true);
-	else
-		print_usage(rows);
+	} else {
+		t = table_new(columns, ARRAY_LEN(columns));
+		json_each(row, rows)
+			add_usage_row(t, row);
+		table_print(t);
+	}
 	if (cli->quiet)
 		return;
 	if (json_length(rows) == 0)

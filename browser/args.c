@@ -95,18 +95,6 @@ static bool listed(const char *list, const char *s)
 	return false;
 }
 
-static int check_choice(struct call *c, const struct browser_proto_arg *a,
-			struct json_object *v)
-{
-	char expected[256];
-
-	snprintf(expected, sizeof(expected), "one of %s", a->values);
-	return json_object_is_type(v, json_type_string) &&
-		       listed(a->values, json_object_get_string(v))
-		   ? 0
-		   : refuse_arg(c, a->name, "enum", expected);
-}
-
 static int check_id_arg(struct call *c, const struct browser_proto_arg *a,
 			struct json_object *v)
 {
@@ -125,6 +113,8 @@ static int check_id_arg(struct call *c, const struct browser_proto_arg *a,
 static int check_arg(struct call *c, const struct browser_proto_arg *a,
 		     struct json_object *v)
 {
+	char expected[256];
+
 	switch (a->type) {
 	case BROWSER_PROTO_STRING:
 		return check_string(c, a, v);
@@ -135,7 +125,11 @@ static int check_arg(struct call *c, const struct browser_proto_arg *a,
 			   ? 0
 			   : refuse_arg(c, a->name, "type", "true or false");
 	case BROWSER_PROTO_CHOICE:
-		return check_choice(c, a, v);
+		snprintf(expected, sizeof(expected), "one of %s", a->values);
+		return json_object_is_type(v, json_type_string) &&
+			       listed(a->values, json_object_get_string(v))
+			   ? 0
+			   : refuse_arg(c, a->name, "enum", expected);
 	case BROWSER_PROTO_SESSION_ID:
 	case BROWSER_PROTO_TAB_ID:
 		return check_id_arg(c, a, v);

@@ -48,17 +48,6 @@ static unsigned own_sessions(const struct browser *b, const char *requestor,
 	return n;
 }
 
-static unsigned own_calls(const struct browser *b, const char *requestor)
-{
-	const struct call *c;
-	unsigned n = 0;
-
-	TAILQ_FOREACH(c, &b->calls, link)
-		n += c->requestor != NULL &&
-		     strcmp(c->requestor, requestor) == 0;
-	return n;
-}
-
 static int refuse_over_quota(struct call *c, enum quota_kind kind,
 			     unsigned mine, unsigned most)
 {
@@ -82,6 +71,7 @@ int quota_claim(struct call *c, enum quota_kind kind)
 {
 	const struct browser *b = c->b;
 	const struct limits *l = &b->limits;
+	const struct call *o;
 	unsigned mine, all, most, tabs;
 	int64_t theirs, share;
 
@@ -96,8 +86,11 @@ int quota_claim(struct call *c, enum quota_kind kind)
 		all = b->n_tabs;
 		most = l->tabs;
 		break;
-	case QUOTA_CALLS: /* the call C is counted already */
-		mine = own_calls(b, c->requestor) - 1;
+	case QUOTA_CALLS: /* B has counted the call C already */
+		mine = 0;
+		TAILQ_FOREACH(o, &b->calls, link)
+			mine += o != c && o->requestor != NULL &&
+				strcmp(o->requestor, c->requestor) == 0;
 		all = b->n_calls - 1;
 		most = BROWSER_PROTO_CALLS_MAX;
 		break;

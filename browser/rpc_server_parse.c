@@ -10,27 +10,22 @@
 
 #include "proto/json/json_pack.h"
 
-static const char *begin_call(struct rpc_server_parse *p, const struct msg *m)
-{
-	if (p->under_way)
-		return "a CALL within another one's body";
-	if (m->call.seq <= p->seq)
-		return "a CALL whose seq does not rise";
-	p->seq = m->call.seq;
-	memcpy(p->tool, m->call.tool.p, m->call.tool.n);
-	p->tool[m->call.tool.n] = '\0';
-	p->total = m->call.total;
-	p->under_way = true;
-	buf_add(&p->body, m->call.head.p, m->call.head.n);
-	return NULL;
-}
-
 static const char *take_call_part(struct rpc_server_parse *p,
 				  const struct msg *m)
 {
 	switch (m->type) {
 	case MSG_CALL:
-		return begin_call(p, m);
+		if (p->under_way)
+			return "a CALL within another one's body";
+		if (m->call.seq <= p->seq)
+			return "a CALL whose seq does not rise";
+		p->seq = m->call.seq;
+		memcpy(p->tool, m->call.tool.p, m->call.tool.n);
+		p->tool[m->call.tool.n] = '\0';
+		p->total = m->call.total;
+		p->under_way = true;
+		buf_add(&p->body, m->call.head.p, m->call.head.n);
+		return NULL;
 	case MSG_CHUNK:
 		if (!p->under_way)
 			return "a CHUNK of nothing";

@@ -23,26 +23,6 @@ const char *script_source(void)
 	return page_js; /* page_js ends in a NUL */
 }
 
-/*
- * Return the context of the isolated world in the present document; -1: none.
- */
-static int64_t world(struct call *c, int64_t until)
-{
-	const char *errmsg;
-	struct json_object *r;
-	int64_t id;
-
-	r = call_cdp_try(
-	    c, c->tab->attached, "Page.createIsolatedWorld",
-	    json_pack("frameId:s worldName:s", c->tab->target, SCRIPT_WORLD),
-	    until, &errmsg);
-	if (r == NULL)
-		return -1;
-	id = json_member_int(r, "executionContextId");
-	json_object_put(r);
-	return id;
-}
-
 static struct json_object *evaluate(struct call *c, int64_t context,
 				    const char *text, int64_t until,
 				    const char **errmsg)
@@ -68,10 +48,17 @@ static struct json_object *evaluate(struct call *c, int64_t context,
 static struct json_object *try_script(struct call *c, const char *text,
 				      int64_t until, const char **errmsg)
 {
-	int64_t context = world(c, until);
-	struct json_object *v;
+	struct json_object *r, *v;
+	int64_t context;
 
+	/* the context of the isolated world in the present document */
+	r = call_cdp_try(
+	    c, c->tab->attached, "Page.createIsolatedWorld",
+	    json_pack("frameId:s worldName:s", c->tab->target, SCRIPT_WORLD),
+	    until, errmsg);
 	*errmsg = NULL;
+	context = r != NULL ? json_member_int(r, "executionContextId") : -1;
+	json_object_put(r);
 	if (context < 0)
 		return NULL;
 	v = evaluate(c, context, text, until, errmsg);

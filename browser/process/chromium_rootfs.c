@@ -85,28 +85,13 @@ static int copy_link(int root, const char *from, const char *path)
 }
 
 /*
- * Show the host's PATH, open as FD (O_PATH), at its place; FROM is below OLD.
- */
-static int show_fd(int fd, const char *from, const char *path, uint64_t flags)
-{
-	int root = open(NEW, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct stat st = {0};
-	int rc = root < 0 || fstat(fd, &st) != 0 ? -errno : 0;
-
-	if (rc == 0)
-		rc = S_ISLNK(st.st_mode) ? copy_link(root, from, path)
-					 : mounts_show(fd, root, path, flags);
-	sys_close(root);
-	return rc;
-}
-
-/*
  * Show the host's PATH at the same place: a link as a link, other files bound.
  */
 static int bind_path(const char *path, uint64_t flags)
 {
 	char from[PATH_MAX];
-	int fd, rc;
+	struct stat st = {0};
+	int root, fd, rc;
 
 	snprintf(from, sizeof(from), OLD "%s", path);
 	fd = open(from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -114,7 +99,12 @@ static int bind_path(const char *path, uint64_t flags)
 		return errno == ENOENT || errno == EACCES || errno == ENOTDIR
 			   ? 0
 			   : -errno;
-	rc = show_fd(fd, from, path, flags);
+	root = open(NEW, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	rc = root < 0 || fstat(fd, &st) != 0 ? -errno : 0;
+	if (rc == 0)
+		rc = S_ISLNK(st.st_mode) ? copy_link(root, from, path)
+					 : mounts_show(fd, root, path, flags);
+	sys_close(root);
 	close(fd);
 	return rc;
 }

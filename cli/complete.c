@@ -277,27 +277,11 @@ static const struct opt *open_within(struct complete_words *w,
 	return o;
 }
 
-/* Offer the next word. The first WORDS words are the command's name. */
-static void offer_next(struct complete_words *w, const struct command *cmd,
-		       int words)
-{
-	struct line l = {.before = ""};
-
-	parse_command_line(w, cmd, words, &l);
-	if (l.open == NULL)
-		l.open = open_within(w, cmd);
-	if (l.open != NULL)
-		offer_value(cmd, w, l.open, l.before);
-	else if (w->last[0] == '-')
-		offer_flags(cmd, w);
-	else
-		offer_operand(cmd, w, l.operands, l.before);
-}
-
 static int complete(const struct cli *cli, int n, const char *const *arg)
 {
 	struct complete_words w = {
 	    .cli = cli, .word = arg, .n = n - 1, .last = arg[n - 1]};
+	struct line l = {.before = ""};
 	const struct command *cmd;
 	int words;
 
@@ -305,12 +289,21 @@ static int complete(const struct cli *cli, int n, const char *const *arg)
 	if (freopen("/dev/null", "w", stderr) == NULL)
 		return CLI_TROUBLE; /* no message: the user is typing */
 	cmd = command_find(cli, w.n, arg, &words);
+	if (w.n > 0 && cmd != NULL) {
+		parse_command_line(&w, cmd, words, &l);
+		if (l.open == NULL)
+			l.open = open_within(&w, cmd);
+	}
 	if (w.n == 0)
 		offer_commands(&w);
-	else if (cmd != NULL)
-		offer_next(&w, cmd, words);
-	else if (w.n == 1)
+	else if (cmd == NULL && w.n == 1)
 		offer_seconds(&w, arg[0]);
+	else if (cmd != NULL && l.open != NULL)
+		offer_value(cmd, &w, l.open, l.before);
+	else if (cmd != NULL && w.last[0] == '-')
+		offer_flags(cmd, &w);
+	else if (cmd != NULL)
+		offer_operand(cmd, &w, l.operands, l.before);
 	opt_list_free(&w.seen.templates);
 	return CLI_OK;
 }

@@ -156,40 +156,34 @@ static int with_ids(const struct cli *cli, const struct command *cmd,
 	return rc;
 }
 
-static int with_client(const struct cli *cli, const struct command *cmd, int n,
-		       const char *const *arg)
-{
-	struct client *c = client_open(cli);
-	int rc;
-
-	if (c == NULL)
-		rc = client_trouble();
-	else if (strstr(cmd->args, "RUN") != NULL ||
-		 strstr(cmd->args, "ARTIFACT") != NULL)
-		rc = with_ids(cli, cmd, c, n, arg);
-	else
-		rc = cmd->call(cli, c, n, arg);
-	client_close(c);
-	return rc;
-}
-
 static int call_command(const struct cli *cli, const struct command *cmd,
 			const struct opt_list *operands)
 {
-	int n = (int)operands->n;
+	int n = (int)operands->n, rc;
+	struct client *c;
 
 	if (cli->help) {
 		help_command(cli, cmd);
 		return CLI_OK;
 	}
-	if (n >= cmd->min && (cmd->max < 0 || n <= cmd->max))
-		return cmd->run != NULL
-			   ? cmd->run(cli, n, operands->item)
-			   : with_client(cli, cmd, n, operands->item);
-	message_more("usage: paddock %s%s%s", cmd->name,
-		     cmd->args[0] != '\0' ? " " : "", cmd->args);
-	message_more("  hint: paddock help %s", cmd->name);
-	return CLI_USAGE;
+	if (n < cmd->min || (cmd->max >= 0 && n > cmd->max)) {
+		message_more("usage: paddock %s%s%s", cmd->name,
+			     cmd->args[0] != '\0' ? " " : "", cmd->args);
+		message_more("  hint: paddock help %s", cmd->name);
+		return CLI_USAGE;
+	}
+	if (cmd->run != NULL)
+		return cmd->run(cli, n, operands->item);
+	c = client_open(cli);
+	if (c == NULL)
+		rc = client_trouble();
+	else if (strstr(cmd->args, "RUN") != NULL ||
+		 strstr(cmd->args, "ARTIFACT") != NULL)
+		rc = with_ids(cli, cmd, c, n, operands->item);
+	else
+		rc = cmd->call(cli, c, n, operands->item);
+	client_close(c);
+	return rc;
 }
 
 /*

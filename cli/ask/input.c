@@ -236,21 +236,6 @@ struct given {
 	char *owned; /* or NULL */
 };
 
-/* Take the variable NAME of the environment. No message has its value. */
-static int from_environment(const struct put *p, struct given *g,
-			    const char *name)
-{
-	g->text = getenv(name);
-	if (g->text == NULL)
-		return errmsg_set(
-		    p->errmsg, p->size,
-		    "%s: the environment has no variable \"%s\"; set it, or "
-		    "write %s=env::%s for the text env:%s",
-		    p->key, name, p->key, name, name);
-	g->len = strlen(g->text);
-	return 0;
-}
-
 /* Take the file at PATH ("-": stdin). */
 static int from_file(const struct put *p, struct given *g, const char *path)
 {
@@ -277,8 +262,19 @@ static int take_given(const struct put *p, struct given *g, const char *word)
 
 	if (word[0] == '@' && word[1] != '@')
 		return from_file(p, g, word + 1);
-	if (strncmp(word, ENVIRONMENT, strlen(ENVIRONMENT)) == 0 && *at != ':')
-		return from_environment(p, g, at);
+	if (strncmp(word, ENVIRONMENT, strlen(ENVIRONMENT)) == 0 &&
+	    *at != ':') {
+		/* no message has the variable's value */
+		g->text = getenv(at);
+		if (g->text == NULL)
+			return errmsg_set(
+			    p->errmsg, p->size,
+			    "%s: the environment has no variable \"%s\"; set it, or "
+			    "write %s=env::%s for the text env:%s",
+			    p->key, at, p->key, at, at);
+		g->len = strlen(g->text);
+		return 0;
+	}
 	if (word[0] == '@')
 		word++;
 	else if (strncmp(word, ENVIRONMENT ":", strlen(ENVIRONMENT ":")) == 0)

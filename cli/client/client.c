@@ -180,19 +180,6 @@ int64_t client_request(struct client *c, const char *method,
 	return c->last_id;
 }
 
-static void on_request(struct client *c, const struct rpc_msg *m)
-{
-	struct buf b = {0};
-
-	if (strcmp(m->method, "ping") == 0)
-		rpc_put_result(&b, m->id, NULL);
-	else
-		rpc_put_error(&b, m->id, RPC_METHOD_NOT_FOUND,
-			      "this client cannot do that", NULL);
-	send_message(c, &b);
-	buf_fini(&b);
-}
-
 static void on_notification(struct client *c, const struct rpc_msg *m)
 {
 	struct json_object *token = json_member(m->params, "progressToken");
@@ -217,6 +204,7 @@ static void on_notification(struct client *c, const struct rpc_msg *m)
 static int on_line(struct client *c, const char *text, size_t len)
 {
 	struct rpc_msg m;
+	struct buf b = {0};
 	struct early *e;
 	int rc = 0;
 
@@ -231,9 +219,15 @@ static int on_line(struct client *c, const char *text, size_t len)
 		TAILQ_INSERT_TAIL(&c->early, e, link);
 		return 0;
 	}
-	if (m.kind == RPC_REQUEST)
-		on_request(c, &m);
-	else if (m.kind == RPC_NOTIFICATION)
+	if (m.kind == RPC_REQUEST) {
+		if (strcmp(m.method, "ping") == 0)
+			rpc_put_result(&b, m.id, NULL);
+		else
+			rpc_put_error(&b, m.id, RPC_METHOD_NOT_FOUND,
+				      "this client cannot do that", NULL);
+		send_message(c, &b);
+		buf_fini(&b);
+	} else if (m.kind == RPC_NOTIFICATION)
 		on_notification(c, &m);
 	else if (m.kind == RPC_BROKEN)
 		rc = gone_as(c, m.text, false);

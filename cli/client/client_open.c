@@ -204,22 +204,6 @@ static bool none_there(const struct cli *cli, const char *path, int errmsg)
 	return false;
 }
 
-/* Connect to this user's daemon, else root's; NULL and *ERRMSG: neither. */
-static struct client *open_usual(const struct cli *cli, int *errmsg)
-{
-	char *own = transport_usual_socket();
-	struct client *c = open_socket(own, GREET_MS, errmsg);
-
-	if (c == NULL && none_there(cli, own, *errmsg) &&
-	    strcmp(own, TRANSPORT_SYSTEM_SOCKET) != 0) {
-		c = open_socket(TRANSPORT_SYSTEM_SOCKET, GREET_MS, errmsg);
-		if (c == NULL)
-			none_there(cli, TRANSPORT_SYSTEM_SOCKET, *errmsg);
-	}
-	free(own);
-	return c;
-}
-
 static const char *named_by_environment(void)
 {
 	const char *path = getenv(SOCKET_VARIABLE);
@@ -231,6 +215,7 @@ struct client *client_open(const struct cli *cli)
 {
 	struct client *c;
 	int errmsg = 0;
+	char *own;
 
 	signals_watch();
 	if (cli->socket != NULL)
@@ -240,7 +225,16 @@ struct client *client_open(const struct cli *cli)
 		return client_open_private(cli);
 	if (named_by_environment() != NULL)
 		return open_named(named_by_environment(), NULL);
-	c = open_usual(cli, &errmsg);
+	/* the daemon of the user, else of root */
+	own = transport_usual_socket();
+	c = open_socket(own, GREET_MS, &errmsg);
+	if (c == NULL && none_there(cli, own, errmsg) &&
+	    strcmp(own, TRANSPORT_SYSTEM_SOCKET) != 0) {
+		c = open_socket(TRANSPORT_SYSTEM_SOCKET, GREET_MS, &errmsg);
+		if (c == NULL)
+			none_there(cli, TRANSPORT_SYSTEM_SOCKET, errmsg);
+	}
+	free(own);
 	return c != NULL || errmsg == -EINTR ? c : client_open_private(cli);
 }
 

@@ -101,15 +101,6 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	return rc;
 }
 
-/* Does any run name its node, one of several servers? */
-static bool has_nodes(struct json_object *list)
-{
-	json_each(r, list)
-		if (json_member(r, "node") != NULL)
-			return true;
-	return false;
-}
-
 /* Print the runs as a table. Ids stay whole, to be copied. */
 static void print_runs(struct json_object *list)
 {
@@ -119,9 +110,13 @@ static void print_runs(struct json_object *list)
 	    {"STATUS", TABLE_CUT, 0},
 	    {"CREATED", TABLE_WHOLE, 2},
 	    {"NODE", TABLE_CUT, 3}};
-	struct table *t =
-	    table_new(columns, ARRAY_LEN(columns) - !has_nodes(list));
+	struct table *t;
 	int64_t now = clock_wall_ms();
+	bool nodes = false; /* a run names its node, one of several servers */
+
+	json_each(one, list)
+		nodes = nodes || json_member(one, "node") != NULL;
+	t = table_new(columns, ARRAY_LEN(columns) - !nodes);
 
 	json_each(r, list) {
 		int64_t age = now - json_member_int(r, "createdAt");

@@ -122,21 +122,6 @@ static int read_input_file(struct run_call *r)
 	return 0;
 }
 
-/* Return the template's entry in LIST: the wanted version, or the first. */
-static struct json_object *pick_result_artifact(const struct run_call *r,
-						struct json_object *list)
-{
-	const char *version = r->version != NULL ? r->version : r->own_version;
-	size_t n = json_length(list);
-
-	for (size_t i = 0; version != NULL && i < n; i++) {
-		struct json_object *t = json_object_array_get_idx(list, i);
-		if (json_member_is(t, "version", version))
-			return t;
-	}
-	return n > 0 ? json_object_array_get_idx(list, 0) : NULL;
-}
-
 static int put_inputs(struct run_call *r, struct json_object *schema)
 {
 	struct json_object *typed = json_object_new_object();
@@ -180,7 +165,8 @@ static void say_cut(const struct run_call *r, struct json_object *t)
  */
 static int look_up_template(struct run_call *r)
 {
-	struct json_object *args, *t;
+	const char *version = r->version != NULL ? r->version : r->own_version;
+	struct json_object *args, *list, *t;
 	struct tool_result a;
 	int rc;
 
@@ -190,8 +176,14 @@ static int look_up_template(struct run_call *r)
 	rc = client_tool(r->client, "list_task_templates", args, &a);
 	if (rc != 0)
 		return rc;
-	t = a.good ? pick_result_artifact(r, json_member(a.value, "templates"))
-		   : NULL;
+	list = a.good ? json_member(a.value, "templates") : NULL;
+	/* the wanted version, or the first */
+	t = json_length(list) > 0 ? json_object_array_get_idx(list, 0) : NULL;
+	json_each(one, version != NULL ? list : NULL)
+		if (json_member_is(one, "version", version)) {
+			t = one;
+			break;
+		}
 	/* unknown template: run_task_template names the nearest */
 	rc = put_inputs(r, json_member(t, "inputsSchema"));
 	if (rc == 0 && ask_possible() && r->again == NULL)

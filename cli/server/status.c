@@ -134,35 +134,22 @@ static void show_server(struct client *c, struct json_object *profile)
 	}
 }
 
-/* Print the server's state. CLI_TROUBLE if runs would not start now. */
-static int server_status(const struct cli *cli, struct client *c)
-{
-	struct json_object *v;
-	int rc = tool_call_profile(cli, c, &v);
-
-	if (rc == 0 && cli->json)
-		json_pretty_print(json_member(v, "health"), true);
-	else if (rc == 0)
-		show_server(c, v);
-	if (rc == 0 && !tool_call_is_ready(v))
-		rc = CLI_TROUBLE;
-	json_object_put(v);
-	return rc;
-}
-
 static int status(const struct cli *cli, struct client *c, int n,
 		  const char *const *arg)
 {
 	struct json_object *view;
-	int rc;
+	int rc = n == 0 ? tool_call_profile(cli, c, &view)
+			: tool_call_run(cli, c, arg[0], &view);
 
-	if (n == 0)
-		return server_status(cli, c);
-	rc = tool_call_run(cli, c, arg[0], &view);
 	if (rc == 0 && cli->json)
-		json_pretty_print(view, true);
+		json_pretty_print(n == 0 ? json_member(view, "health") : view,
+				  true);
+	else if (rc == 0 && n == 0)
+		show_server(c, view);
 	else if (rc == 0)
 		print_status(view);
+	if (rc == 0 && n == 0 && !tool_call_is_ready(view))
+		rc = CLI_TROUBLE; /* runs would not start now */
 	json_object_put(view);
 	return rc;
 }

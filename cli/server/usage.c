@@ -38,22 +38,6 @@ static const struct table_column columns[] = {{"REQUESTOR", TABLE_CUT, 0},
 					      {"CPU", TABLE_NUMBER, 0},
 					      {"KEPT", TABLE_NUMBER, 2}};
 
-static void add_usage_row(struct table *t, struct json_object *row)
-{
-	bool uploads = json_member_str(row, "templateId") == NULL;
-	char n[24], cpu[QUANTITY_SIZE] = "-", kept[QUANTITY_SIZE];
-
-	snprintf(n, sizeof(n), "%" PRId64,
-		 json_member_int(row, uploads ? "uploads" : "runs"));
-	if (!uploads)
-		quantity(cpu, json_member_int(row, "cpuMs"), "ms");
-	quantity(kept, json_member_int(row, "bytes"), "bytes");
-	table_add(t, (const char *const[]){
-			 json_member_str(row, "requestor"),
-			 uploads ? UPLOADS : json_member_str(row, "templateId"),
-			 n, cpu, kept});
-}
-
 static void report_usage(const struct cli *cli, struct json_object *result)
 {
 	struct json_object *rows = json_member(result, "rows");
@@ -63,8 +47,26 @@ static void report_usage(const struct cli *cli, struct json_object *result)
 		json_pretty_print(rows, true);
 	} else {
 		t = table_new(columns, ARRAY_LEN(columns));
-		json_each(row, rows)
-			add_usage_row(t, row);
+		json_each(row, rows) {
+			bool uploads =
+			    json_member_str(row, "templateId") == NULL;
+			char n[24], cpu[QUANTITY_SIZE] = "-",
+				    kept[QUANTITY_SIZE];
+
+			snprintf(
+			    n, sizeof(n), "%" PRId64,
+			    json_member_int(row, uploads ? "uploads" : "runs"));
+			if (!uploads)
+				quantity(cpu, json_member_int(row, "cpuMs"),
+					 "ms");
+			quantity(kept, json_member_int(row, "bytes"), "bytes");
+			table_add(
+			    t, (const char *const[]){
+				   json_member_str(row, "requestor"),
+				   uploads ? UPLOADS
+					   : json_member_str(row, "templateId"),
+				   n, cpu, kept});
+		}
 		table_print(t);
 	}
 	if (cli->quiet)

@@ -25,14 +25,6 @@ static const char *item(struct json_object *list, size_t i)
 
 /* ---- permissions asked and granted ---- */
 
-static bool list_has_word(struct json_object *list, const char *word)
-{
-	for (size_t i = 0; i < json_length(list); i++)
-		if (strcmp(item(list, i), word) == 0)
-			return true;
-	return false;
-}
-
 static void show_word(const char *what, const char *word, bool granted,
 		      const char *errmsg)
 {
@@ -55,9 +47,14 @@ static void show_kind(struct json_object *permissions, const char *what,
 
 	if (json_object_is_type(asked, json_type_boolean))
 		show_word(what, "yes", granted != NULL, errmsg);
-	for (size_t i = 0; i < json_length(asked); i++)
-		show_word(what, item(asked, i),
-			  list_has_word(granted, item(asked, i)), errmsg);
+	for (size_t i = 0; i < json_length(asked); i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < json_length(granted); k++)
+			has = has ||
+			      strcmp(item(granted, k), item(asked, i)) == 0;
+		show_word(what, item(asked, i), has, errmsg);
+	}
 }
 
 /* ---- lines for paddock.conf ---- */

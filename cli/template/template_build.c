@@ -162,25 +162,11 @@ static int swap(struct build *b, int i)
 	return rc;
 }
 
-/* Is the package still valid with the new folders? */
-static int check_package(const struct build *b)
-{
-	char errmsg[512];
-	struct dir_walk *all = NULL;
-	const char *but = b->at == b->package ? b->stage : NULL;
-	int rc =
-	    dir_walk_list_but(b->package, but, &all, errmsg, sizeof(errmsg));
-
-	dir_walk_free(all);
-	return rc == 0 ? 0
-		       : message_fail(CLI_FAILED,
-				      "with what was fetched %s "
-				      "would be no package: %s",
-				      b->dir, errmsg);
-}
-
 static int put_in_place(struct build *b)
 {
+	const char *but = b->at == b->package ? b->stage : NULL;
+	struct dir_walk *all = NULL;
+	char errmsg[512];
 	int done = 0, rc = 0;
 
 	while (rc == 0 && done < b->n) {
@@ -192,7 +178,14 @@ static int put_in_place(struct build *b)
 		rc = message_fail(CLI_TROUBLE, "%s/%s: %s", b->dir,
 				  b->locks[done].kind->folder, strerror(-rc));
 	else
-		rc = check_package(b);
+		rc = dir_walk_list_but(b->package, but, &all, errmsg,
+				       sizeof(errmsg));
+	if (rc < 0)
+		rc = message_fail(CLI_FAILED,
+				  "with what was fetched %s "
+				  "would be no package: %s",
+				  b->dir, errmsg);
+	dir_walk_free(all);
 	while (rc != 0 && done-- > 0) { /* swap back */
 		const char *name = b->locks[done].kind->folder;
 

@@ -100,47 +100,32 @@ static void take_run(const struct msg_run *r)
 	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
 }
 
-/* Receive PREPARE: a start without a run has only the program and the arguments. */
-static struct msg_prepare take_prepare(const struct msg_prepare *p)
+void shim_recv_call(struct shim *s)
 {
-	char *args = xcalloc(1, (size_t)p->total + 1);
-	struct msg_prepare own = *p; /* except for the strings */
-
-	memcpy(shim.entry, p->entry.p, p->entry.n);
-	channel_recv_body(args, p->head, (size_t)p->total);
-	shim.args = (struct str){args, (size_t)own.total};
-	shim.prepared = true;
-	cage.start_cpu_ms = own.cpu_ms;
-	return own;
-}
-
-/* End the run, since process N->pid made the forbidden call N; does not return. */
-_Noreturn static void end_by_call(struct shim *s, const struct seccomp_notif *n)
-{
-	struct signals_call c = {.nr = n->data.nr, .arch = n->data.arch};
+	struct signals_call c = {0};
+	struct seccomp_notif n = {0};
 	char comm[32];
 
+	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, &n) != 0) {
+		if (errno != EINTR && errno != ENOENT)
+			sys_drop(&s->pipes.listener);
+		return;
+	}
+	if (shim_records_allow(s, &n))
+		return;
+	/* end the run, since a process made a forbidden call */
 	if (s->run_id[0] == '\0')
 		shim_unfit(UNFIT_CALLS);
-	shim_comm(s, (pid_t)n->pid, comm, sizeof(comm));
+	shim_comm(s, (pid_t)n.pid, comm, sizeof(comm));
+	c.nr = n.data.nr;
+	c.arch = n.data.arch;
 	for (int i = 0; i < SIGNALS_ARGS; i++)
-		c.args[i] = n->data.args[i];
+		c.args[i] = n.data.args[i];
 	c.process = comm;
-	c.pid = n->pid;
+	c.pid = n.pid;
 	shim_end_all();
 	steps_close();
 	signals_violation(&c);
-}
-
-void shim_recv_call(struct shim *s)
-{
-	struct seccomp_notif n = {0};
-
-	if (ioctl(s->pipes.listener, SECCOMP_IOCTL_NOTIF_RECV, &n) == 0) {
-		if (!shim_records_allow(s, &n))
-			end_by_call(s, &n);
-	} else if (errno != EINTR && errno != ENOENT)
-		sys_drop(&s->pipes.listener);
 }
 
 /* ---- the loop ---- */
@@ -148,8 +133,10 @@ void shim_recv_call(struct shim *s)
 enum { AT_RUN, AT_LISTENER, AT_IN, AT_ANSWERS, AT_OUTPUT };
 #define POLLED (AT_OUTPUT + SHIM_RECEIVED)
 
-static void wait_for_events(struct pollfd p[POLLED])
+/* Wait for events, a tenth of a second at most, and handle the events. */
+static void serve_events(void)
 {
+	struct pollfd p[POLLED];
 	struct timespec ts = {.tv_nsec = WATCH_MS * 1000000L};
 	int64_t due = progress_due_us() - clock_mono_us();
 	bool ahead = shim_births_are_ahead();
@@ -175,12 +162,7 @@ static void wait_for_events(struct pollfd p[POLLED])
 		    .events = POLLIN};
 	sigemptyset(&none);
 	if (ppoll(p, POLLED, &ts, &none) < 0)
-		for (size_t i = 0; i < POLLED; i++)
-			p[i].revents = 0;
-}
-
-static void dispatch(const struct pollfd p[POLLED])
-{
+		return;
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
 		shim_recv_call(&shim);
 	else if (p[AT_LISTENER].revents != 0)
@@ -194,21 +176,6 @@ static void dispatch(const struct pollfd p[POLLED])
 	for (int i = 0; i < SHIM_RECEIVED; i++)
 		if (p[AT_OUTPUT + i].revents != 0)
 			(void)shim_recv(&shim, (enum shim_received)i);
-}
-
-/* Reap all children. Returns whether the program ended, with *STATUS. */
-static bool program_is_over(int *status)
-{
-	bool over = false;
-	pid_t pid;
-	int st;
-
-	while ((pid = wait4(-1, &st, WNOHANG, NULL)) > 0)
-		if (pid == shim.pid) {
-			over = true;
-			*status = st;
-		}
-	return over;
 }
 
 void shim_watch_due(void)
@@ -227,16 +194,19 @@ void shim_watch_due(void)
 _Noreturn static void serve_program(void)
 {
 	int64_t told_ms = clock_mono_ms();
-	int status = 0;
-	bool terminated = false;
+	bool over = false, terminated = false;
+	int status, end = 0;
+	pid_t pid;
 
 	for (;;) {
-		struct pollfd p[POLLED];
-
-		wait_for_events(p);
-		dispatch(p);
-		if (program_is_over(&status))
-			shim_finish(&shim, status);
+		serve_events();
+		while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
+			if (pid == shim.pid) {
+				over = true;
+				end = status;
+			}
+		if (over)
+			shim_finish(&shim, end);
 		if (signals_cancelled() && !terminated) {
 			kill(-1, SIGTERM);
 			terminated = true;
@@ -306,17 +276,6 @@ static int shim_prepare(void)
 	return 0;
 }
 
-/* Block signals, which then interrupt only ppoll(2). */
-static void block_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_SETMASK, &set, NULL);
-}
-
 /* Start the program, and load the shim's filter afterwards. */
 static int start_program(const char **what)
 {
@@ -340,26 +299,25 @@ _Noreturn static void fail_start(int rc, const char *what)
 		  shim.entry, what, errname_text(-rc));
 }
 
-/* Start the program ahead of a run, and wait for RUN, which is in M then. */
+/*
+ * M is PREPARE, with the program and the arguments alone: start the program ahead of a
+ * run, and wait for RUN, which is in M then.
+ */
 static void prepare_program(struct msg *m)
 {
-	const struct msg_prepare limits = take_prepare(&m->prepare);
+	const struct msg_prepare own = m->prepare; /* except for the strings */
+	char *args = xcalloc(1, (size_t)own.total + 1);
 	const char *what = "";
 
+	memcpy(shim.entry, own.entry.p, own.entry.n);
+	channel_recv_body(args, own.head, (size_t)own.total);
+	shim.args = (struct str){args, (size_t)own.total};
+	shim.prepared = true;
+	cage.start_cpu_ms = own.cpu_ms;
 	if (start_program(&what) != 0)
 		shim_unfit(UNFIT_ENDED);
-	shim_wait(&shim, &limits);
+	shim_wait(&shim, &own);
 	channel_recv(m);
-}
-
-/* Tell the program the run's id: the environment was made before the id was known. */
-static void tell_id(void)
-{
-	char line[sizeof(shim.run_id) + 32];
-	int n = snprintf(line, sizeof(line), "{\"run\":{\"id\":\"%s\"}}",
-			 shim.run_id);
-
-	shim_answer(&shim, line, (size_t)n);
 }
 
 /*
@@ -369,9 +327,15 @@ static void tell_id(void)
 static void shim_serve(const struct sandbox *sb,
 		       const struct sandbox_program *p, int proc)
 {
+	char line[sizeof(shim.run_id) + 32];
+	sigset_t set;
 	struct msg m;
 
-	block_signals();
+	/* blocked signals interrupt only ppoll(2) */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &set, NULL);
 	umask(022); /* for files in in/ */
 	cage = *p;
 	shim = (struct shim){.sb = sb, .p = &cage, .proc = proc};
@@ -384,14 +348,17 @@ static void shim_serve(const struct sandbox *sb,
 	shim_take_files(&shim);
 	if (!shim.prepared) {
 		const char *what = "";
-		int rc;
+		int rc = start_program(&what);
 
-		rc = start_program(&what);
 		if (rc != 0)
 			fail_start(rc, what);
 	}
+	/* the environment was made before the id was known */
 	if (shim.run.id_by_line)
-		tell_id();
+		shim_answer(&shim, line,
+			    (size_t)snprintf(line, sizeof(line),
+					     "{\"run\":{\"id\":\"%s\"}}",
+					     shim.run_id));
 	serving = true;
 	channel_while_waiting(shim_watch_due);
 	serve_program();

@@ -128,17 +128,6 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Find P of the look before among this look's processes; NULL: P has ended. *J only rises. */
-static struct seen *met_again(const struct seen *p, size_t *j)
-{
-	while (*j < is->n && is->all[*j].pid < p->pid)
-		(*j)++;
-	return *j < is->n && is->all[*j].pid == p->pid &&
-		       is->all[*j].began == p->began
-		   ? &is->all[*j]
-		   : NULL;
-}
-
 /* The processes ended since the last look; GOT: faults received by waiting parents. */
 static struct missed missed_of(uint64_t *got)
 {
@@ -148,9 +137,13 @@ static struct missed missed_of(uint64_t *got)
 	m.ticks_got = above(is->ticks_of_waited, was->ticks_of_waited);
 	for (size_t i = 0, j = 0; i < was->n; i++) {
 		const struct seen *p = &was->all[i];
-		struct seen *again = met_again(p, &j);
+		struct seen *again;
 
-		if (again != NULL) {
+		while (j < is->n && is->all[j].pid < p->pid)
+			j++;
+		again = &is->all[j];
+		if (j < is->n && again->pid == p->pid &&
+		    again->began == p->began) {
 			again->young = false;
 			*got += above(again->of_waited, p->of_waited);
 			m.ticks_got +=
@@ -166,23 +159,6 @@ static struct missed missed_of(uint64_t *got)
 }
 
 /*
- * The ticks of ended processes which no parent received: those of the look before, as
- * the receipt is in the look of the end, in the one after or in the one before. A time
- * received for processes that no look met may cover as much of others, and is charged
- * itself.
- */
-static uint64_t settle_missed(const struct missed *m)
-{
-	uint64_t spare = above(m->ticks_got, m->ticks);
-	uint64_t lost = above(balance.owed, spare);
-
-	spare = above(spare, balance.owed);
-	balance.owed = above(above(m->ticks, m->ticks_got), balance.spare);
-	balance.spare = spare;
-	return lost;
-}
-
-/*
  * A process with a life of half the time between two looks is met by half of the looks.
  * So each process met running stands for the whole time. A waiting parent receives the
  * faults of the child; a look may come a moment too early for the receipt, so the
@@ -192,7 +168,7 @@ static uint64_t settle_missed(const struct missed *m)
 void shim_cpu_end(void)
 {
 	struct missed m;
-	uint64_t got, owed, most, estimate = 0, lost_ms;
+	uint64_t got, owed, most, spare, lost, lost_ms, estimate = 0;
 
 	m = missed_of(&got);
 	m.owed = above(m.of, got);
@@ -200,7 +176,18 @@ void shim_cpu_end(void)
 	if (owed > 0)
 		estimate = (uint64_t)((double)missed_before.ms * (double)owed /
 				      (double)missed_before.of);
-	lost_ms = settle_missed(&m) * 1000 / ticks_a_second();
+	/*
+	 * The ticks of ended processes which no parent received: those of the look
+	 * before, as the receipt is in the look of the end, in the one after or in the
+	 * one before. A time received for processes that no look met may cover as much of
+	 * others, and is charged itself.
+	 */
+	spare = above(m.ticks_got, m.ticks);
+	lost = above(balance.owed, spare);
+	spare = above(spare, balance.owed);
+	balance.owed = above(above(m.ticks, m.ticks_got), balance.spare);
+	balance.spare = spare;
+	lost_ms = lost * 1000 / ticks_a_second();
 	missed_ms += lost_ms > estimate ? lost_ms : estimate;
 	most = was->took_ms * processors;
 	m.ms = m.ms < most ? m.ms : most;
@@ -232,20 +219,17 @@ static uint64_t known_cpu_us(void)
 	return both > least ? both : least;
 }
 
-static uint64_t never_less(uint64_t ms)
+/* The time of the program's processes, and of the shim. */
+uint64_t shim_cpu_ms(uint64_t ticks)
 {
+	uint64_t ms = missed_ms + ticks * 1000 / ticks_a_second() +
+		      shim_rusage_ms(RUSAGE_CHILDREN) +
+		      shim_rusage_ms(RUSAGE_SELF);
+
 	least = known_cpu_us();
 	before[1] = before[0];
 	before[0] = ms;
 	return ms > least ? ms : least;
-}
-
-/* The time of the program's processes, and of the shim. */
-uint64_t shim_cpu_ms(uint64_t ticks)
-{
-	return never_less(missed_ms + ticks * 1000 / ticks_a_second() +
-			  shim_rusage_ms(RUSAGE_CHILDREN) +
-			  shim_rusage_ms(RUSAGE_SELF));
 }
 
 uint64_t shim_cpu_since_start(const struct shim *s, uint64_t ms)

@@ -35,66 +35,46 @@ void shim_end_all(void)
 
 static const char *const spaces[] = {ROOTFS_WORK, "/tmp", "/dev/shm"};
 
-static bool read_output(int fd, struct shim_space *r)
+static bool read_space(const char *path, struct statfs *fs)
 {
-	struct statfs fs;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool read = fd >= 0 && fstatfs(fd, fs) == 0;
 
-	if (fstatfs(fd, &fs) != 0)
-		return false;
-	if (fs.f_ffree == 0) {
-		r->limit = "files";
-		r->used = fs.f_files;
-		return true;
-	}
-	r->limit = "memory";
-	r->used = (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
-	return fs.f_bfree == 0;
+	sys_close(fd);
+	return read;
 }
 
 bool shim_full(struct shim_space *r)
 {
-	bool full = false;
+	struct statfs fs;
 
-	for (size_t i = 0; i < ARRAY_LEN(spaces) && !full; i++) {
-		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-		r->path = spaces[i];
-		full = fd >= 0 && read_output(fd, r);
-		if (fd >= 0)
-			close(fd);
-	}
-	return full;
-}
-
-static void sum_written(uint64_t *bytes, uint64_t *files)
-{
 	for (size_t i = 0; i < ARRAY_LEN(spaces); i++) {
-		int fd = open(spaces[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct statfs fs;
-
-		if (fd >= 0 && fstatfs(fd, &fs) == 0) {
-			*bytes += (uint64_t)(fs.f_blocks - fs.f_bfree) *
-				  (uint64_t)fs.f_bsize;
-			*files += (uint64_t)(fs.f_files - fs.f_ffree);
-		}
-		sys_close(fd);
+		if (!read_space(spaces[i], &fs) ||
+		    (fs.f_ffree > 0 && fs.f_bfree > 0))
+			continue;
+		r->path = spaces[i];
+		r->limit = fs.f_ffree == 0 ? "files" : "memory";
+		r->used = fs.f_ffree == 0
+			      ? fs.f_files
+			      : (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize;
+		return true;
 	}
+	return false;
 }
 
-uint64_t shim_written_bytes(void)
+struct shim_written shim_written(void)
 {
-	uint64_t bytes = 0, files = 0;
+	struct shim_written w = {0};
+	struct statfs fs;
 
-	sum_written(&bytes, &files);
-	return bytes;
-}
-
-uint64_t shim_written_files(void)
-{
-	uint64_t bytes = 0, files = 0;
-
-	sum_written(&bytes, &files);
-	return files;
+	for (size_t i = 0; i < ARRAY_LEN(spaces); i++) {
+		if (!read_space(spaces[i], &fs))
+			continue;
+		w.bytes +=
+		    (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+		w.files += (uint64_t)(fs.f_files - fs.f_ffree);
+	}
+	return w;
 }
 
 static void add_tail(struct text *t)
@@ -104,17 +84,6 @@ static void add_tail(struct text *t)
 	text_add(t, ",\"stderr\":");
 	text_add_quoted(t, tail.p, tail.n);
 	text_add(t, "}");
-}
-
-/* Add a full file system; the supervisor adds the limit, and who can raise the limit. */
-static void add_full(struct text *t, const struct shim_space *r)
-{
-	text_add(t, ",\"limit\":\"");
-	text_add(t, r->limit);
-	text_add(t, "\",\"room\":\"");
-	text_add(t, r->path);
-	text_add(t, "\",\"used\":");
-	text_add_int(t, r->used);
 }
 
 /* The program failed for want of a module: name the cure for the responsible person. */
@@ -137,7 +106,7 @@ static void exited(int code)
 {
 	static char buffer[MSG_DETAILS_MAX];
 	struct text t = {.p = buffer, .size = sizeof(buffer) - 1};
-	struct shim_space r;
+	struct shim_space r = {0};
 	bool full = shim_full(&r);
 	struct str tail = shim_tail();
 	size_t n = tail.n;
@@ -145,8 +114,14 @@ static void exited(int code)
 
 	text_add(&t, "{\"exitCode\":");
 	text_add_int(&t, (uint64_t)code);
-	if (full)
-		add_full(&t, &r);
+	if (full) { /* the supervisor adds the limit, and who can raise the limit */
+		text_add(&t, ",\"limit\":\"");
+		text_add(&t, r.limit);
+		text_add(&t, "\",\"room\":\"");
+		text_add(&t, r.path);
+		text_add(&t, "\",\"used\":");
+		text_add_int(&t, r.used);
+	}
 	add_tail(&t);
 	buffer[t.n] = '\0';
 	if (!full)
@@ -189,34 +164,10 @@ static void signalled(const struct shim *s, int sig)
 		  abbrev != NULL ? abbrev : "?");
 }
 
-static bool is_blank_output(const struct buf *b)
-{
-	static const char blanks[] = {' ', '\t', '\r', '\n'};
-
-	for (size_t i = 0; i < buf_len(b); i++)
-		if (memchr(blanks, buf_data(b)[i], sizeof(blanks)) == NULL)
-			return false;
-	return true;
-}
-
-_Noreturn static void send_result(void)
-{
-	const struct buf *reply = shim_reply(), *output = shim_output();
-
-	shim_doubt();
-	if (reply != NULL)
-		report_result(MSG_RESULT_REPLY, NULL, buf_data(reply),
-			      buf_len(reply));
-	else if (is_blank_output(output))
-		report_result(MSG_RESULT_VALUE, NULL, "null", strlen("null"));
-	else
-		report_result(MSG_RESULT_VALUE, NULL, buf_data(output),
-			      buf_len(output));
-	_exit(SHIM_EXIT_SENT);
-}
-
 void shim_finish(struct shim *s, int status)
 {
+	const struct buf *reply, *output;
+
 	channel_while_waiting(NULL); /* the program has ended in time */
 	if (status != 0 && !signals_cancelled())
 		shim_watch_failed(s);
@@ -230,5 +181,16 @@ void shim_finish(struct shim *s, int status)
 		signalled(s, WTERMSIG(status));
 	if (WEXITSTATUS(status) != 0)
 		exited(WEXITSTATUS(status));
-	send_result();
+	shim_doubt();
+	reply = shim_reply();
+	output = shim_output();
+	if (reply != NULL)
+		report_result(MSG_RESULT_REPLY, NULL, buf_data(reply),
+			      buf_len(reply));
+	else if (shim_is_blank(buf_data(output), buf_len(output)))
+		report_result(MSG_RESULT_VALUE, NULL, "null", strlen("null"));
+	else
+		report_result(MSG_RESULT_VALUE, NULL, buf_data(output),
+			      buf_len(output));
+	_exit(SHIM_EXIT_SENT);
 }

@@ -34,20 +34,13 @@ static int write_given(int fd, struct str s)
 	return 0;
 }
 
-/* Create a file by openat2(2), as the shim's filter allows no other call. */
-static int create(int in, const char *name)
+static int write_file(int in, const struct file_part *f)
 {
+	/* openat2(2), as the shim's filter allows no other call */
 	struct open_how how = {.flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			       .mode = 0444,
 			       .resolve =
 				   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-	long fd = syscall(SYS_openat2, in, name, &how, sizeof(how));
-
-	return fd >= 0 ? (int)fd : -errno;
-}
-
-static int write_file(int in, const struct file_part *f)
-{
 	char name[256];
 	int fd, rc;
 
@@ -55,9 +48,9 @@ static int write_file(int in, const struct file_part *f)
 		channel_broken();
 	memcpy(name, f->label.p, f->label.n);
 	name[f->label.n] = '\0';
-	fd = create(in, name);
+	fd = (int)syscall(SYS_openat2, in, name, &how, sizeof(how));
 	if (fd < 0)
-		return fd;
+		return -errno;
 	rc = write_given(fd, f->data);
 	close(fd);
 	return rc;
@@ -79,17 +72,6 @@ static void fail_given(const struct file_part *f, int rc)
 		  (int)f->label.n, f->label.p, errname_text(-rc));
 }
 
-/* Fail with the first artifact that was missing at the mount. */
-static void fail_missing(const struct sandbox_program *p)
-{
-	size_t i = (size_t)__builtin_ctzll(p->missing);
-
-	shim_fail("ARTIFACT_EXPIRED", NULL,
-		  "the artifact for in/%.255s was removed while the run was "
-		  "being started",
-		  i < p->n_files ? p->files[i].name : "");
-}
-
 void shim_take_files(struct shim *s)
 {
 	int in = s->p->in_fd;
@@ -97,8 +79,14 @@ void shim_take_files(struct shim *s)
 			   (size_t)s->run.files_bytes};
 	struct file_part f;
 
-	if (s->p->missing != 0)
-		fail_missing(s->p);
+	if (s->p->missing != 0) {
+		size_t i = (size_t)__builtin_ctzll(s->p->missing);
+
+		shim_fail("ARTIFACT_EXPIRED", NULL,
+			  "the artifact for in/%.255s was removed while the "
+			  "run was being started",
+			  i < s->p->n_files ? s->p->files[i].name : "");
+	}
 	if (rest.n > 0 && in < 0)
 		channel_broken();
 	while (rest.n > 0) {

@@ -84,15 +84,11 @@ uint64_t shim_own_bytes(const struct shim *s, long pid, long tid,
 
 uint64_t shim_socket_bytes(const struct shim *s)
 {
-	static const char key[] = "sockets: used ";
 	char text[1024];
-	const char *p;
 
 	if (shim_read_proc(s, 1, "net/sockstat", text, sizeof(text)) <= 0)
 		return 0;
-	p = strstr(text, key);
-	return p == NULL ? 0
-			 : strtoull(p + strlen(key), NULL, 10) * SOCKET_BYTES;
+	return number_in(text, "sockets: used ") * SOCKET_BYTES;
 }
 
 uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)
@@ -107,7 +103,7 @@ uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)
 		    pages < hide * MAPPINGS_MOST ? pages : hide * MAPPINGS_MOST;
 	}
 	return mappings * MAPPING_BYTES + links * LINK_BYTES +
-	       shim_written_files() * INODE_BYTES;
+	       shim_written().files * INODE_BYTES;
 }
 
 /*

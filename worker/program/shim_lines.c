@@ -146,16 +146,25 @@ static const char *make_artifact(struct shim *s, struct json_view v,
 	return errmsg;
 }
 
+/* Tell the program, which may continue, the artifact's id ART, or the refusal ERRMSG. */
 static void answer_artifact(struct shim *s, struct json_view id,
-			    const char *art)
+			    const char *art, const char *errmsg)
 {
-	char text[MSG_TEXT_MAX + 512];
+	static char text[2 * MSG_TEXT_MAX + 512];
 	struct text t = {.p = text, .size = sizeof(text)};
 
 	text_add(&t, "{\"id\":");
 	text_add_n(&t, id.p, id.n);
-	text_add(&t, ",\"ok\":true,\"value\":");
-	text_add_quoted(&t, art, strlen(art));
+	if (errmsg == NULL) {
+		text_add(&t, ",\"ok\":true,\"value\":");
+		text_add_quoted(&t, art, strlen(art));
+	} else {
+		text_add(&t, ",\"ok\":false,\"error\":{\"code\":");
+		text_add_quoted(&t, s->refusal, strlen(s->refusal));
+		text_add(&t, ",\"message\":");
+		text_add_quoted(&t, errmsg, strlen(errmsg));
+		text_add(&t, "}");
+	}
 	text_add(&t, "}");
 	if (!t.full)
 		shim_answer(s, text, t.n);
@@ -165,24 +174,6 @@ static void answer_artifact(struct shim *s, struct json_view id,
 static bool is_refusal(const struct shim *s)
 {
 	return s->refused == BY_LIMIT || s->refused == BY_SUPERVISOR;
-}
-
-/* Report the refusal to the program, which may continue. */
-static void answer_refusal(struct shim *s, struct json_view id,
-			   const char *errmsg)
-{
-	static char text[2 * MSG_TEXT_MAX + 512];
-	struct text t = {.p = text, .size = sizeof(text)};
-
-	text_add(&t, "{\"id\":");
-	text_add_n(&t, id.p, id.n);
-	text_add(&t, ",\"ok\":false,\"error\":{\"code\":");
-	text_add_quoted(&t, s->refusal, strlen(s->refusal));
-	text_add(&t, ",\"message\":");
-	text_add_quoted(&t, errmsg, strlen(errmsg));
-	text_add(&t, "}}");
-	if (!t.full)
-		shim_answer(s, text, t.n);
 }
 
 static const char *on_artifact(struct shim *s, struct json_view v)
@@ -216,10 +207,8 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 					       .size = s->over_bytes -
 						       s->artifact_bytes,
 					       .name = {name, name_n}});
-	if (errmsg == NULL && asks) {
-		answer_artifact(s, ask, id);
-	} else if (asks && is_refusal(s)) {
-		answer_refusal(s, ask, errmsg);
+	if (asks && (errmsg == NULL || is_refusal(s))) {
+		answer_artifact(s, ask, id, errmsg);
 		errmsg = NULL;
 	}
 	free(path);
@@ -272,24 +261,6 @@ static const char *ask_supervisor(struct json_view v, enum msg_input_kind kind)
 	return errmsg;
 }
 
-static const char *on_elicit(struct shim *s, struct json_view v)
-{
-	(void)s;
-	return ask_supervisor(v, MSG_INPUT_ELICIT);
-}
-
-static const char *on_sample(struct shim *s, struct json_view v)
-{
-	(void)s;
-	return ask_supervisor(v, MSG_INPUT_SAMPLE);
-}
-
-static const char *on_roots(struct shim *s, struct json_view v)
-{
-	(void)s;
-	return ask_supervisor(v, MSG_INPUT_ROOTS);
-}
-
 static const char *on_reply(struct shim *s, struct json_view v)
 {
 	reply.max = (size_t)s->run.output_bytes;
@@ -310,12 +281,19 @@ const struct buf *shim_reply(void)
 
 static const struct {
 	const char *name;
-	/* NULL, or the error (static). V is an object. */
+	/* NULL, or the error (static). V is an object. A question has no function. */
 	const char *(*take)(struct shim *s, struct json_view v);
+	enum msg_input_kind question;
 } kinds[] = {
-    {"progress", on_progress}, {"step", on_step},   {"log", on_log},
-    {"artifact", on_artifact}, {"call", on_call},   {"elicit", on_elicit},
-    {"sample", on_sample},     {"roots", on_roots}, {"reply", on_reply},
+    {"progress", on_progress, 0},
+    {"step", on_step, 0},
+    {"log", on_log, 0},
+    {"artifact", on_artifact, 0},
+    {"call", on_call, 0},
+    {"elicit", NULL, MSG_INPUT_ELICIT},
+    {"sample", NULL, MSG_INPUT_SAMPLE},
+    {"roots", NULL, MSG_INPUT_ROOTS},
+    {"reply", on_reply, 0},
 };
 
 /* Handle LINE, an object with a single member whose name is the kind of message. */
@@ -332,40 +310,29 @@ static const char *take_program_line(struct shim *s, struct json_view line)
 		return "its member is not an object";
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (json_view_equal(key, kinds[i].name))
-			return kinds[i].take(s, value);
+			return kinds[i].take != NULL
+				   ? kinds[i].take(s, value)
+				   : ask_supervisor(value, kinds[i].question);
 	return "there is no such message: progress, step, log, artifact, call, "
 	       "elicit, sample, roots and reply are";
 }
 
-static bool is_blank_line(struct str line)
+bool shim_is_blank(const char *p, size_t n)
 {
-	for (size_t i = 0; i < line.n; i++)
-		if (strchr(" \t\r", line.p[i]) == NULL || line.p[i] == '\0')
+	for (size_t i = 0; i < n; i++)
+		if (memchr(" \t\r\n", p[i], strlen(" \t\r\n")) == NULL)
 			return false;
 	return true;
 }
 
-/* End the run without an answer. The shim adds details only for the shim's own limit. */
-_Noreturn static void end_flood(const struct shim *s, uint64_t number,
-				const char *errmsg)
-{
-	char details[64];
-
-	snprintf(details, sizeof(details),
-		 "{\"limit\":\"artifact_bytes\",\"used\":%llu}",
-		 (unsigned long long)s->over_bytes);
-	shim_fail(s->refusal, s->refused == BY_LIMIT ? details : NULL,
-		  "line %llu of descriptor 3: %s", (unsigned long long)number,
-		  errmsg);
-}
-
 void shim_line(struct shim *s, struct str line, uint64_t number)
 {
+	char details[64];
 	struct json_view value;
 	const char *errmsg;
 	size_t at;
 
-	if (is_blank_line(line))
+	if (shim_is_blank(line.p, line.n))
 		return;
 	if (!json_view_check((struct json_view){line.p, line.n}, &value,
 			     &errmsg, &at))
@@ -374,10 +341,14 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 			  "%zu)",
 			  (unsigned long long)number, errmsg, at);
 	errmsg = take_program_line(s, value);
-	if (errmsg != NULL && is_refusal(s))
-		end_flood(s, number, errmsg);
-	if (errmsg != NULL)
-		shim_fail("EXECUTION_ERROR", NULL,
-			  "line %llu of descriptor 3: %s",
-			  (unsigned long long)number, errmsg);
+	if (errmsg == NULL)
+		return;
+	/* a refusal without an answer; details are only for the shim's own limit */
+	snprintf(details, sizeof(details),
+		 "{\"limit\":\"artifact_bytes\",\"used\":%llu}",
+		 (unsigned long long)s->over_bytes);
+	shim_fail(is_refusal(s) ? s->refusal : "EXECUTION_ERROR",
+		  s->refused == BY_LIMIT ? details : NULL,
+		  "line %llu of descriptor 3: %s", (unsigned long long)number,
+		  errmsg);
 }

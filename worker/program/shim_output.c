@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "base/text/mime.h"
 #include "worker/report.h"
 #include "worker/text.h"
@@ -69,17 +70,6 @@ static void send_lost(enum msg_lost_kind kind, const char *path, uint64_t size,
 	    .errmsg = {errmsg, strlen(errmsg)}});
 }
 
-static void warn(const char *path, const char *errmsg)
-{
-	char text[1024], name[MSG_NAME_MAX];
-	int n = (int)show_path_text(name, sizeof(name), path);
-
-	n = snprintf(text, sizeof(text), "out/%.*s is no artifact: %s", n, name,
-		     errmsg);
-	shim_log(LOG_WARNING, text,
-		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
-}
-
 /* PATH, of SIZE bytes, is lost because of ERRMSG; S->refused has the kind. */
 static void lose(const struct shim *s, const char *path, uint64_t size,
 		 const char *errmsg)
@@ -90,22 +80,22 @@ static void lose(const struct shim *s, const char *path, uint64_t size,
 	    [UNFIT] = MSG_LOST_UNFIT,
 	    [NO_FILE] = MSG_LOST_NO_FILE};
 
+	char text[1024], name[MSG_NAME_MAX];
+	int n;
+
 	if (s->refused == NO_FILE && ++out.no_files > REFUSED_MAX)
 		return; /* not expected to be kept, and enough are logged */
-	warn(path, errmsg);
+	n = (int)show_path_text(name, sizeof(name), path);
+	n = snprintf(text, sizeof(text), "out/%.*s is no artifact: %s", n, name,
+		     errmsg);
+	shim_log(LOG_WARNING, text,
+		 (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 	send_lost(kinds[s->refused], path, size, 1, errmsg);
 	if (s->refused == NO_FILE || ++out.refused < REFUSED_MAX)
 		return;
 	out.full = true;
 	out.errmsg = "too many others of out/ could not be kept, so it was not "
 		     "tried";
-}
-
-/* Count PATH as not tried. */
-static void leave_out_file(const char *path)
-{
-	if (out.left++ == 0)
-		out.first = xstrdup(path);
 }
 
 /* ---- the files ---- */
@@ -155,22 +145,6 @@ static char **names_in(DIR *d, size_t *n)
 static void collect_folder(struct shim *s, int fd, const char *prefix,
 			   int depth);
 
-static void collect_below(struct shim *s, int at, const char *name,
-			  const char *path, int depth)
-{
-	int fd = depth < DEPTH_MAX
-		     ? shim_open_below(at, name, O_RDONLY | O_DIRECTORY)
-		     : -ELOOP;
-
-	s->refused = UNFIT;
-	if (fd >= 0)
-		collect_folder(s, fd, path, depth + 1);
-	else
-		lose(s, path, 0,
-		     depth < DEPTH_MAX ? "it cannot be opened"
-				       : "it lies too deep");
-}
-
 static void collect_file(struct shim *s, int at, const char *name,
 			 const char *path, const struct stat *st)
 {
@@ -199,16 +173,24 @@ static void collect_one(struct shim *s, int at, const char *name,
 			const char *path, int depth)
 {
 	struct stat st;
+	int fd;
 
 	s->refused = UNFIT;
-	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
 		lose(s, path, 0, "it cannot be looked at");
-	else if (out.full && S_ISREG(st.st_mode))
-		leave_out_file(path);
-	else if (S_ISDIR(st.st_mode))
-		collect_below(s, at, name, path, depth);
-	else if (!out.full)
+	} else if (out.full && S_ISREG(st.st_mode)) {
+		out.first = out.left++ == 0 ? xstrdup(path) : out.first;
+	} else if (S_ISDIR(st.st_mode) && depth == DEPTH_MAX) {
+		lose(s, path, 0, "it lies too deep");
+	} else if (S_ISDIR(st.st_mode)) {
+		fd = shim_open_below(at, name, O_RDONLY | O_DIRECTORY);
+		if (fd >= 0)
+			collect_folder(s, fd, path, depth + 1);
+		else
+			lose(s, path, 0, "it cannot be opened");
+	} else if (!out.full) {
 		collect_file(s, at, name, path, &st);
+	}
 }
 
 /* Collect a folder; closes FD. */
@@ -279,6 +261,5 @@ void shim_collect(struct shim *s)
 		log_warning(too_many);
 		send_lost(MSG_LOST_UNFIT, REST, 0, 1, too_many);
 	}
-	if (work >= 0)
-		close(work);
+	sys_close(work);
 }

@@ -146,30 +146,24 @@ static void take_out(struct shim *s, const char *p, size_t n)
 			   "the program's output is larger than it may be");
 }
 
-/* The first newline in HELD, or NULL; no byte is searched twice. */
-static const char *find_newline(void)
-{
-	const char *p = buf_data(&lines.held);
-	size_t n = buf_len(&lines.held);
-	const char *newline = memchr(p + lines.looked, '\n', n - lines.looked);
-
-	lines.looked = newline != NULL ? 0 : n;
-	return newline;
-}
-
 static void take_lines(struct shim *s, const char *p, size_t n)
 {
-	const char *newline;
-
 	lines.held.max = LINE_MAX_BYTES;
 	if (buf_add(&lines.held, p, n) < 0)
 		shim_fail("EXECUTION_ERROR", NULL,
 			  "line %llu of descriptor 3 is over %u bytes",
 			  (unsigned long long)lines.number + 1, LINE_MAX_BYTES);
-	while ((newline = find_newline()) != NULL) {
+	for (;;) {
 		const char *line = buf_data(&lines.held);
-		size_t len = (size_t)(newline - line);
+		size_t held = buf_len(&lines.held), len;
+		const char *newline =
+		    memchr(line + lines.looked, '\n', held - lines.looked);
 
+		/* no byte is searched twice */
+		lines.looked = newline != NULL ? 0 : held;
+		if (newline == NULL)
+			return;
+		len = (size_t)(newline - line);
 		shim_line(s, (struct str){line, len}, ++lines.number);
 		buf_drop(&lines.held, len + 1);
 	}

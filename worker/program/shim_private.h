@@ -138,9 +138,13 @@ struct shim_space {
 
 /* the first full file system; false: none */
 bool shim_full(struct shim_space *r);
-/* Bytes written to the file systems, which are in memory. */
-uint64_t shim_written_bytes(void);
-uint64_t shim_written_files(void); /* files and folders */
+
+/* Written to the file systems, which are in memory. */
+struct shim_written {
+	uint64_t bytes;
+	uint64_t files; /* and folders */
+};
+struct shim_written shim_written(void);
 
 /* ---- shim_given.c ---- */
 
@@ -159,6 +163,9 @@ int shim_start(struct shim *s, const char **what);
 
 /* Handle line NUMBER of descriptor 3. A wrong line ends the run. */
 void shim_line(struct shim *s, struct str line, uint64_t number);
+
+/* Are the N bytes at P spaces, tabs and ends of lines alone? */
+bool shim_is_blank(const char *p, size_t n);
 
 /* The program's reply, or NULL: then the output is the result. */
 const struct buf *shim_reply(void);

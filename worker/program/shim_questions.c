@@ -31,11 +31,16 @@ bool shim_is_id(struct json_view id)
 	return id.n > 0 && id.n <= ID_MAX && strchr("{[tfn", id.p[0]) == NULL;
 }
 
-/* Reserve an entry for a question with the id ID; returns NULL or the error. */
-static const char *expect(struct json_view id, uint64_t *seq)
+const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 {
+	bool call = m->type == MSG_CALL;
 	size_t i = 0;
 
+	if (body.n > MSG_ASK_MAX)
+		return call ? "a call's args are over 1 MiB"
+			    : "a question is over 1 MiB";
+	if (call && !text_is_name(m->call.tool.p, m->call.tool.n, MSG_NAME_MAX))
+		return "a call's tool is a name of 1 to 256 bytes";
 	if (!shim_is_id(id))
 		return "a question's id is a string or a number, of at most "
 		       "256 bytes";
@@ -43,24 +48,9 @@ static const char *expect(struct json_view id, uint64_t *seq)
 		i++;
 	if (i == MSG_ASKS_MAX)
 		return "more than 64 questions wait for their answers";
-	asked[i].seq = *seq = ++last_seq;
+	asked[i].seq = ++last_seq;
 	asked[i].id = (struct str){xstrndup(id.p, id.n), id.n};
-	return NULL;
-}
-
-const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
-{
-	bool call = m->type == MSG_CALL;
-	const char *errmsg;
-
-	if (body.n > MSG_ASK_MAX)
-		return call ? "a call's args are over 1 MiB"
-			    : "a question is over 1 MiB";
-	if (call && !text_is_name(m->call.tool.p, m->call.tool.n, MSG_NAME_MAX))
-		return "a call's tool is a name of 1 to 256 bytes";
-	errmsg = expect(id, call ? &m->call.seq : &m->input.seq);
-	if (errmsg != NULL)
-		return errmsg;
+	*(call ? &m->call.seq : &m->input.seq) = last_seq;
 	progress_flush();
 	channel_send_body(m, body.p, body.n);
 	return NULL;
@@ -109,22 +99,16 @@ static int take_program_answer(struct shim *s, bool *ok, struct buf *body)
 	return 0;
 }
 
-/* Has the supervisor answered, within a tenth of a second? */
-static bool is_answered(void)
+bool shim_await_artifact(struct shim *s, struct buf *body)
 {
 	struct pollfd p = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
 	struct timespec ts = {.tv_nsec = 100000000};
-
-	return ppoll(&p, 1, &ts, NULL) > 0;
-}
-
-bool shim_await_artifact(struct shim *s, struct buf *body)
-{
 	bool ok = false;
 
 	do
 		shim_watch_due();
-	while (!is_answered() || take_program_answer(s, &ok, body) == 0);
+	while (ppoll(&p, 1, &ts, NULL) <= 0 ||
+	       take_program_answer(s, &ok, body) == 0);
 	return ok;
 }
 

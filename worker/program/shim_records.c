@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/sys.h"
 #include "base/pace.h"
 #include "sandbox/filter.h"
 #include "sandbox/shared_locks.h"
@@ -60,9 +61,9 @@ static const struct {
     /* a mapping keeps a file open, and the machine's number is limited (fs.file-max) */
     [MAPPING] = {NULL, 65536, 1, ENOMEM},
     /*
-     * Pages of memory without a file: most_of(). The rest of a partly unmapped mapping
-     * keeps all pages, outside of any resident size; so the count drops only when no
-     * mapping is left.
+     * Pages of memory without a file: has_record_room(). The rest of a partly unmapped
+     * mapping keeps all pages, outside of any resident size; so the count drops only
+     * when no mapping is left.
      */
     [SHARED] = {NULL, 0, 0, ENOMEM},
     /* a call may start modprobe before Linux 6.14, charged to no account */
@@ -121,10 +122,10 @@ static void each_number(struct look *l, const char *path,
 	char below[64];
 	struct dirent *e;
 
-	if (d == NULL)
+	if (d == NULL) {
 		note_failure(l);
-	if (d == NULL && fd >= 0)
-		close(fd);
+		sys_close(fd);
+	}
 	l->left -= FILE_LINES;
 	while (d != NULL && !is_spent(l) && (e = readdir(d)) != NULL) {
 		if (e->d_name[0] < '0' || e->d_name[0] > '9')
@@ -194,8 +195,7 @@ static void count_fdinfo_lines(struct look *l, const char *path)
 	}
 	if (n < 0)
 		note_failure(l);
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 }
 
 /* Count mappings once for a process, by the first thread that shows mappings. */
@@ -315,24 +315,12 @@ static void count_records(const struct shim *s)
 			counted[i] = l.n[i];
 }
 
-/* The end of the pause after a look: longer than the look, for the shim's other work. */
-static int64_t pause_end(int64_t begun_ms)
-{
-	int64_t now = clock_mono_ms(), pause = (now - begun_ms) * PAUSE_FACTOR;
-
-	return now + (pause > REFUSED_MS ? pause : REFUSED_MS);
-}
-
-static uint64_t most_of(const struct shim *s, enum record r)
-{
-	return r == SHARED ? s->p->w.memory_bytes / PAGE : records[r].most;
-}
-
 /* Are N records free? Little space is a refusal, or each call would soon cost a look. */
 static bool has_record_room(const struct shim *s, enum record r, uint64_t n)
 {
-	uint64_t most = most_of(s, r);
-	int64_t begun = clock_mono_ms();
+	uint64_t most =
+	    r == SHARED ? s->p->w.memory_bytes / PAGE : records[r].most;
+	int64_t begun = clock_mono_ms(), now, pause;
 
 	if (n > most)
 		return false;
@@ -343,7 +331,10 @@ static bool has_record_room(const struct shim *s, enum record r, uint64_t n)
 	count_records(s);
 	if (counted[r] <= most - most / ROOM_PART && counted[r] + n <= most)
 		return true;
-	refused_until_ms[r] = pause_end(begun);
+	/* longer than the look, for the shim's other work */
+	now = clock_mono_ms();
+	pause = (now - begun) * PAUSE_FACTOR;
+	refused_until_ms[r] = now + (pause > REFUSED_MS ? pause : REFUSED_MS);
 	return false;
 }
 

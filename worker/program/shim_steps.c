@@ -23,20 +23,14 @@ struct named {
 
 static struct named *buckets;
 
-static uint32_t hash(struct str name)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < name.n; i++)
-		h = (h ^ (unsigned char)name.p[i]) * 16777619u;
-	return h & (BUCKETS - 1);
-}
-
 /* Find the step NAME, or a free entry, whose name is NULL. */
 static struct named *find_step(struct str name)
 {
-	uint32_t i = hash(name);
+	uint32_t i = 2166136261u;
 
+	for (size_t at = 0; at < name.n; at++)
+		i = (i ^ (unsigned char)name.p[at]) * 16777619u;
+	i &= BUCKETS - 1;
 	if (buckets == NULL)
 		buckets = xcalloc(BUCKETS, sizeof(*buckets));
 	while (buckets[i].name != NULL &&

@@ -53,28 +53,24 @@ static bool read_turns(const char *text, const char *key, uint64_t *sum)
 	return p != NULL;
 }
 
-static bool parse_thread(const char *text, struct thread *t)
-{
-	static const char key[] = "\nState:\t";
-	const char *state = strstr(text, key);
-
-	if (state != NULL)
-		t->state = state[strlen(key)];
-	return state != NULL &&
-	       read_turns(text, "\nvoluntary_ctxt_switches:\t", &t->turns) &&
-	       read_turns(text, "\nnonvoluntary_ctxt_switches:\t", &t->turns);
-}
-
 static bool add_thread(void *arg, long tid)
 {
+	static const char key[] = "\nState:\t";
 	struct threads *ts = arg;
 	struct thread t = {.pid = ts->pid, .tid = tid};
 	char name[48], text[8192];
+	const char *state;
 
 	snprintf(name, sizeof(name), "task/%ld/status", tid);
 	if (shim_read_proc(ts->s, ts->pid, name, text, sizeof(text)) <= 0)
 		return true; /* the thread has ended */
-	ts->whole &= ts->n < THREADS_MOST && parse_thread(text, &t);
+	state = strstr(text, key);
+	if (state != NULL)
+		t.state = state[strlen(key)];
+	ts->whole &=
+	    ts->n < THREADS_MOST && state != NULL &&
+	    read_turns(text, "\nvoluntary_ctxt_switches:\t", &t.turns) &&
+	    read_turns(text, "\nnonvoluntary_ctxt_switches:\t", &t.turns);
 	ts->running |= t.state == 'R';
 	if (ts->whole)
 		ts->all[ts->n++] = t;

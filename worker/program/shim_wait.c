@@ -105,24 +105,6 @@ static void tell_use(const struct shim_use *u)
 	    .waiting = {.cpu_ms = u->cpu_ms, .memory_bytes = u->own_bytes}});
 }
 
-/* The program used no CPU time since the last look: from now on the program waits. */
-static void settle_wait(struct wait *w, const struct shim *s, int64_t now)
-{
-	struct shim_use u = shim_measure(s, 0);
-	uint64_t most = u.own_bytes + u.own_bytes / GROWTH_PART + GROWTH_BYTES;
-
-	w->settled_ms = now;
-	if (most < w->most_bytes)
-		w->most_bytes = most;
-	tell_use(&u);
-}
-
-static uint64_t allowed_cpu_ms(const struct wait *w, int64_t now)
-{
-	return w->cpu_ms + WAIT_CPU_MS +
-	       (uint64_t)(now - w->settled_ms) / WAIT_CPU_PART;
-}
-
 static void look_at_program(struct wait *w, const struct shim *s,
 			    const struct msg_prepare *p)
 {
@@ -134,7 +116,9 @@ static void look_at_program(struct wait *w, const struct shim *s,
 	if (u.own_bytes > w->most_bytes)
 		shim_unfit(UNFIT_GREW);
 	if (w->settled_ms != 0) {
-		if (u.cpu_ms > allowed_cpu_ms(w, now))
+		if (u.cpu_ms >
+		    w->cpu_ms + WAIT_CPU_MS +
+			(uint64_t)(now - w->settled_ms) / WAIT_CPU_PART)
 			shim_unfit(UNFIT_SPINS);
 		return;
 	}
@@ -142,8 +126,16 @@ static void look_at_program(struct wait *w, const struct shim *s,
 		shim_unfit(UNFIT_SPINS);
 	if (now - w->began_ms > START_MS)
 		shim_unfit(UNFIT_SLOW);
-	if (u.cpu_ms == w->cpu_ms)
-		settle_wait(w, s, now);
+	if (u.cpu_ms == w->cpu_ms) { /* from now on the program waits */
+		struct shim_use all = shim_measure(s, 0);
+		uint64_t most =
+		    all.own_bytes + all.own_bytes / GROWTH_PART + GROWTH_BYTES;
+
+		w->settled_ms = now;
+		if (most < w->most_bytes)
+			w->most_bytes = most;
+		tell_use(&all);
+	}
 	w->cpu_ms = u.cpu_ms;
 }
 

@@ -122,24 +122,19 @@ static void add_stat(struct use *u, const char *stat)
 }
 
 /*
- * Has the last thread of PID ended, so that PID only waits to be reaped? A process that
- * hides descriptors still has memory, and so has a thread whose leader ended.
+ * The count for PID, whose descriptors are hidden: none if PID's last thread has ended, so
+ * that PID only waits to be reaped. A process that hides descriptors still has memory, and
+ * so has a thread whose leader ended.
  */
-static bool has_ended(const struct shim *s, long pid)
+static uint64_t unseen(const struct shim *s, long pid)
 {
 	struct use u = {0};
 	char text[1024];
 
 	if (shim_read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
-		return true;
+		return 0;
 	add_stat(&u, text);
-	return u.memory == 0 && u.threads <= 1;
-}
-
-/* The count for PID, whose descriptors are hidden. */
-static uint64_t unseen(const struct shim *s, long pid)
-{
-	return has_ended(s, pid) ? 0 : s->p->limits.open_files;
+	return u.memory == 0 && u.threads <= 1 ? 0 : s->p->limits.open_files;
 }
 
 /* Count descriptors of PID at PATH; a process that hides descriptors counts in full. */
@@ -253,19 +248,6 @@ static bool add_table(void *arg, long tid)
 	return true;
 }
 
-/* Count open descriptors of PID, in the common table or in tables of threads. */
-static uint64_t descriptors_of(const struct shim *s, long pid, uint64_t threads)
-{
-	struct tables t = {.s = s, .pid = pid};
-	char path[32];
-
-	snprintf(path, sizeof(path), "%ld/fd", pid);
-	if (threads <= 1)
-		return descriptors_at(s, pid, path);
-	shim_each_thread(s, pid, add_table, &t);
-	return t.n;
-}
-
 /*
  * Find a thread of PID with memory figures, since a first thread that has ended has none.
  * The memory of the found thread is added to U, unless U is NULL.
@@ -297,25 +279,23 @@ static uint64_t descriptors_allowed(const struct shim *s)
 static void add_unseen(const struct shim *s, struct use *u, long pid,
 		       const char *stat)
 {
+	struct tables t = {.s = s, .pid = pid};
 	struct use one = {0};
+	char path[32];
 	long tid;
 
 	add_stat(&one, stat);
-	u->descriptors += descriptors_of(s, pid, one.threads);
+	snprintf(path, sizeof(path), "%ld/fd", pid);
+	if (one.threads <= 1)
+		t.n = descriptors_at(s, pid, path);
+	else /* in the common table or in tables of threads */
+		shim_each_thread(s, pid, add_table, &t);
+	u->descriptors += t.n;
 	tid = with_memory(s, pid, stat, u);
 	if (s->p->grouped)
 		return;
 	(void)with_memory(s, pid, stat, &one);
 	shim_add_held(s, pid, tid, one.memory, &u->held);
-}
-
-static uint64_t charged_bytes(const struct shim *s, long pid, const char *stat)
-{
-	struct use one = {0};
-	long tid = with_memory(s, pid, stat, &one);
-
-	add_stat(&one, stat);
-	return shim_own_bytes(s, pid, tid, one.resident);
 }
 
 /* Add each process of the run; PID 1 is the shim. */
@@ -341,8 +321,13 @@ static void each_process(const struct shim *s, struct use *u, uint64_t *own)
 			shim_cpu_see(pid, text);
 		if (u != NULL)
 			add_unseen(s, u, pid, text);
-		if (own != NULL)
-			*own += charged_bytes(s, pid, text);
+		if (own != NULL) { /* the charged bytes */
+			struct use one = {0};
+			long tid = with_memory(s, pid, text, &one);
+
+			add_stat(&one, text);
+			*own += shim_own_bytes(s, pid, tid, one.resident);
+		}
 	}
 	if (d != NULL)
 		closedir(d);
@@ -396,18 +381,6 @@ static uint64_t unbounded_sockets(const struct shim *s)
 	return bytes > s->p->w.memory_bytes ? bytes : 0;
 }
 
-static void watch_sockets(const struct shim *s)
-{
-	uint64_t bytes = unbounded_sockets(s);
-
-	if (bytes > 0)
-		shim_limit("memory", bytes, s->p->w.memory_bytes, "bytes",
-			   "template limits.maxMemoryBytes, or the server's "
-			   "[limits]",
-			   "the program's sockets can hold more memory than "
-			   "it may have");
-}
-
 void shim_watch_failed(const struct shim *s)
 {
 	struct use u = {0};
@@ -420,7 +393,7 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 {
 	struct use u = {0};
 	struct shim_use r = {0};
-	uint64_t written = least_bytes < UINT64_MAX ? shim_written_bytes() : 0;
+	uint64_t written = least_bytes < UINT64_MAX ? shim_written().bytes : 0;
 
 	shim_hold_begin();
 	each_process(s, &u, NULL);
@@ -441,7 +414,7 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 void shim_watch(const struct shim *s)
 {
 	struct use u = {0};
-	uint64_t ms;
+	uint64_t ms, sockets;
 
 	shim_hold_begin();
 	each_process(s, &u, NULL);
@@ -465,7 +438,13 @@ void shim_watch(const struct shim *s)
 		    "together have four times, or the server's [limits]",
 		    "the program's processes have more files open than "
 		    "they may have together");
-	watch_sockets(s);
+	sockets = unbounded_sockets(s);
+	if (sockets > 0)
+		shim_limit("memory", sockets, s->p->w.memory_bytes, "bytes",
+			   "template limits.maxMemoryBytes, or the server's "
+			   "[limits]",
+			   "the program's sockets can hold more memory than "
+			   "it may have");
 	watch_memory(s, &u);
 	shim_hold_end(s);
 }

@@ -26,18 +26,6 @@ static struct held {
 	uint32_t seq;
 } * held;
 
-/* In a child: hold only the socket FD, until the parent has closed the parent's copy. */
-_Noreturn static void let_go_later(int fd, const int parent[2])
-{
-	char c;
-
-	close(parent[1]);
-	(void)!read(parent[0], &c, 1);
-	if (dup2(fd, ZYGOTE_PROTO_CONTROL_FD) >= 0)
-		(void)fds_close_from(ZYGOTE_PROTO_CONTROL_FD + 1);
-	_exit(0);
-}
-
 /*
  * Drop FD by a child that closes FD last, since a run may leave ten thousands of files,
  * and other runs must not wait for the deletion.
@@ -45,11 +33,18 @@ _Noreturn static void let_go_later(int fd, const int parent[2])
 static void close_held(int fd)
 {
 	int ends[2] = {-1, -1};
+	char c;
 
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		; /* reap earlier children */
-	if (pipe2(ends, O_CLOEXEC) == 0 && fork() == 0)
-		let_go_later(fd, ends);
+	if (pipe2(ends, O_CLOEXEC) == 0 && fork() == 0) {
+		/* hold only FD, until the parent has closed the parent's copy */
+		close(ends[1]);
+		(void)!read(ends[0], &c, 1);
+		if (dup2(fd, ZYGOTE_PROTO_CONTROL_FD) >= 0)
+			(void)fds_close_from(ZYGOTE_PROTO_CONTROL_FD + 1);
+		_exit(0);
+	}
 	close(fd);
 	sys_close(ends[0]);
 	sys_close(ends[1]);

@@ -18,14 +18,6 @@
 
 #define EXIT_USAGE 2
 
-/* Wipe the environment: workers inherit the memory and must not read the environment. */
-static void wipe_environment(void)
-{
-	for (char **e = environ; e != NULL && *e != NULL; e++)
-		memset(*e, 0, strlen(*e));
-	clearenv();
-}
-
 static int refuse_argument(const char *argument)
 {
 	fprintf(stderr,
@@ -50,17 +42,6 @@ static const struct zygote_runtime *find_runtime(const char *name)
 		if (name == NULL || strcmp(name, runtimes[i].name) == 0)
 			return runtimes[i].runtime;
 	return NULL;
-}
-
-/* Have RUNTIME take ARG, and wipe ARG like the environment. */
-static bool take_argument(const struct zygote_runtime *runtime, char *arg)
-{
-	bool good =
-	    runtime->take_argument != NULL && runtime->take_argument(arg);
-
-	if (good)
-		memset(arg, 0, strlen(arg));
-	return good;
 }
 
 /* "ids=FIRST": the ids of the host that root reserves for workers. */
@@ -101,10 +82,16 @@ int main(int argc, char **argv)
 		    ZYGOTE_PROTO_CONTROL_FD);
 		return EXIT_USAGE;
 	}
-	for (int i = 2; i < argc; i++)
-		if (!take_argument(runtime, argv[i]))
+	/* workers inherit the memory and must not read arguments and environment */
+	for (int i = 2; i < argc; i++) {
+		if (runtime->take_argument == NULL ||
+		    !runtime->take_argument(argv[i]))
 			return refuse_argument(argv[i]);
-	wipe_environment();
+		memset(argv[i], 0, strlen(argv[i]));
+	}
+	for (char **e = environ; e != NULL && *e != NULL; e++)
+		memset(*e, 0, strlen(*e));
+	clearenv();
 	/* without flushing stdio and without finalizers */
 	_exit(zygote_run(runtime, ids));
 }

@@ -32,21 +32,6 @@
 
 /* ---- code and constants ---- */
 
-static int protection(const ElfW(Phdr) * segment)
-{
-	return (segment->p_flags & PF_R ? PROT_READ : 0) |
-	       (segment->p_flags & PF_X ? PROT_EXEC : 0);
-}
-
-/* Copy LEN bytes from FROM into huge pages at TO, which has SIZE bytes. */
-static bool copy_huge(char *to, size_t size, const char *from, size_t len)
-{
-	if (madvise(to, size, MADV_HUGEPAGE) != 0)
-		return false;
-	memcpy(to, from, len);
-	return madvise(to, size, MADV_COLLAPSE) == 0;
-}
-
 /* Replace the pages of SEGMENT by the pages of a copy, under the running code. */
 static void share_segment(const ElfW(Phdr) * segment, uintptr_t base)
 {
@@ -55,13 +40,18 @@ static void share_segment(const ElfW(Phdr) * segment, uintptr_t base)
 	char *area = mmap(NULL, size + HUGE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *copy = (char *)(((uintptr_t)area + HUGE - 1) & ~(HUGE - 1));
+	int protection = (segment->p_flags & PF_R ? PROT_READ : 0) |
+			 (segment->p_flags & PF_X ? PROT_EXEC : 0);
 
 	if (area == MAP_FAILED)
 		return;
-	if (copy_huge(copy, size, from, segment->p_memsz) &&
-	    mprotect(copy, size, protection(segment)) == 0)
-		(void)mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
-			     from);
+	if (madvise(copy, size, MADV_HUGEPAGE) == 0) {
+		memcpy(copy, from, segment->p_memsz);
+		if (madvise(copy, size, MADV_COLLAPSE) == 0 &&
+		    mprotect(copy, size, protection) == 0)
+			(void)mremap(copy, size, size,
+				     MREMAP_MAYMOVE | MREMAP_FIXED, from);
+	}
 	munmap(area, size + HUGE); /* the rest of AREA */
 }
 

@@ -41,7 +41,6 @@
 
 #define ANSWER_MS 5000 /* far longer than necessary */
 #define TEST_CPU_MS 1000
-#define OWN_ENV "TZ=UTC0" /* set by lua_job_prepare() */
 #define TEST_MEMORY_BYTES (16u << 20)
 
 _Static_assert(SANDBOX_RUN_FD == ZYGOTE_PROTO_RUN_FD,
@@ -423,27 +422,13 @@ const char *selftest_lost_layer(int status)
 		   : NULL;
 }
 
-/* Describe why no answer came. */
-static void explain_end(int status, struct selftest *found)
-{
-	const char *layer = selftest_lost_layer(status);
-
-	if (WIFSIGNALED(status))
-		snprintf(found->text, sizeof(found->text), "died of SIG%s",
-			 sigabbrev_np(WTERMSIG(status)));
-	else if (layer != NULL)
-		snprintf(found->text, sizeof(found->text), "%s failed", layer);
-	else
-		snprintf(found->text, sizeof(found->text), "exit status %d",
-			 WEXITSTATUS(status));
-}
-
 int selftest_run(const struct sandbox *sb, pid_t supervisor,
 		 void (*meanwhile)(void), struct selftest *found)
 {
 	struct sandbox_worker w = {.cpu_ms = TEST_CPU_MS,
 				   .memory_bytes = TEST_MEMORY_BYTES};
 	int ends[2], status = 0, rc;
+	const char *layer;
 	pid_t pid;
 
 	*found = (struct selftest){0};
@@ -454,7 +439,16 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 	pid = clone_worker(sb, &w, CLONE_OF_ZYGOTE, measure_cage);
 	meanwhile();
 	rc = selftest_await(pid, ends, 1, found, &status);
-	if (pid > 0 && rc != 0)
-		explain_end(status, found);
+	if (pid <= 0 || rc == 0)
+		return rc;
+	layer = selftest_lost_layer(status);
+	if (WIFSIGNALED(status))
+		snprintf(found->text, sizeof(found->text), "died of SIG%s",
+			 sigabbrev_np(WTERMSIG(status)));
+	else if (layer != NULL)
+		snprintf(found->text, sizeof(found->text), "%s failed", layer);
+	else
+		snprintf(found->text, sizeof(found->text), "exit status %d",
+			 WEXITSTATUS(status));
 	return rc;
 }

@@ -46,6 +46,15 @@ int selftest_run(const struct sandbox *sb, pid_t supervisor,
 		 void (*meanwhile)(void), struct selftest *found);
 
 /*
+ * As selftest_run(), for a process in the sandbox of programs, in the root T. FOUND's text
+ * names each call that was not denied, or a path of the host that must not exist: then the
+ * caller stops. In selftest_program.c.
+ */
+struct rootfs;
+int selftest_program(const struct sandbox *sb, const struct rootfs *t,
+		     struct selftest *found);
+
+/*
  * Receive ANSWERS answers of the worker PID (or -errno of the clone) over ENDS, then kill
  * the worker. Closes ENDS; 0, or -errno and the worker's *STATUS if the worker existed.
  */

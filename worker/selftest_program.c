@@ -4,7 +4,7 @@
  * child checks each layer and makes system calls that the filter must refuse. No answer
  * is -errno, and then no program runs.
  */
-#include "worker/selftest_program.h"
+#include "worker/selftest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +27,7 @@
 
 #include "base/mem.h"
 #include "base/os/no_core.h"
+#include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "sandbox/caps.h"
 #include "sandbox/landlock.h"
@@ -228,8 +229,7 @@ _Noreturn static void measure_program_cage(const struct sandbox *sb,
 	int fd = sandbox_leave_to_program(sb, p);
 
 	found.err = fd < 0 ? fd : sandbox_bound_files(p);
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
 		if (facts[i].holds(sb))
 			found.held |= SANDBOX_BIT(facts[i].layer);

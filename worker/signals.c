@@ -161,19 +161,6 @@ static void on_sys(int sig, siginfo_t *si, void *context)
 	signals_violation(&c);
 }
 
-static void learn_names(void)
-{
-	uint32_t arch = seccomp_arch_native();
-
-	for (int i = 0; i < SYSCALLS; i++) {
-		char *name = seccomp_syscall_resolve_num_arch(arch, i);
-
-		if (name != NULL)
-			(void)snprintf(names[i], sizeof(names[i]), "%s", name);
-		free(name);
-	}
-}
-
 int signals_install(void)
 {
 	static const int signals[] = {SIGTERM, SIGXCPU, SIGSYS};
@@ -183,7 +170,14 @@ int signals_install(void)
 	    {.sa_sigaction = on_sys, .sa_flags = SA_SIGINFO},
 	};
 
-	learn_names();
+	for (int i = 0; i < SYSCALLS; i++) {
+		char *name =
+		    seccomp_syscall_resolve_num_arch(seccomp_arch_native(), i);
+
+		if (name != NULL)
+			(void)snprintf(names[i], sizeof(names[i]), "%s", name);
+		free(name);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
 		sigemptyset(&sa[i].sa_mask);
 		if (sigaction(signals[i], &sa[i], NULL) < 0)

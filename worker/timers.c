@@ -47,14 +47,6 @@ static void alarm_at(int64_t at_us)
 	(void)setitimer(ITIMER_REAL, &it, NULL);
 }
 
-_Noreturn static void end_worker(const struct timer *t)
-{
-	channel_fail_and_exit(
-	    "STEP_EXECUTION_FAILED",
-	    "a step went on after its timeout and the grace that follows it",
-	    (struct str){t->details, strlen(t->details)});
-}
-
 /* Mark due timers. Returns the time of the next due timer; 0: no timer is running. */
 static int64_t ring(int64_t now, bool *rang)
 {
@@ -67,7 +59,11 @@ static int64_t ring(int64_t now, bool *rang)
 		if (state == TIMER_FREE)
 			continue;
 		if (state == TIMER_DUE && now >= t->at_us)
-			end_worker(t);
+			channel_fail_and_exit(
+			    "STEP_EXECUTION_FAILED",
+			    "a step went on after its timeout and the grace "
+			    "that follows it",
+			    (struct str){t->details, strlen(t->details)});
 		if (state == TIMER_RUNNING && now >= t->at_us) {
 			t->at_us = now + t->grace_us;
 			atomic_store(&t->state, TIMER_DUE);

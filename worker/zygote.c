@@ -21,6 +21,7 @@
 #include "ipc/zygote_proto.h"
 #include "base/os/no_core.h"
 #include "base/os/oom_victim.h"
+#include "base/os/sys.h"
 #include "sandbox/fds.h"
 #include "sandbox/uids.h"
 #include "sandbox/sandbox.h"
@@ -70,15 +71,7 @@ static int detach(void)
 	return fds_close_from(ZYGOTE_PROTO_CONTROL_FD + 1);
 }
 
-static void add_event_text(struct zygote_proto_event *event, const char *more)
-{
-	size_t len = strlen(event->text);
-
-	snprintf(event->text + len, sizeof(event->text) - len, "%s%s",
-		 len > 0 ? "; " : "", more);
-}
-
-static int report(const struct sandbox *sb, const struct selftest *found)
+static void report(const struct sandbox *sb, const struct selftest *found)
 {
 	bool own_uids = (found->held & SANDBOX_BIT(SANDBOX_UID)) != 0;
 	struct zygote_proto_event event = {.type = ZYGOTE_PROTO_REPORT,
@@ -86,15 +79,17 @@ static int report(const struct sandbox *sb, const struct selftest *found)
 					   .landlock_abi = sb->landlock_abi,
 					   .uid_base =
 					       own_uids ? sb->uid_base : -1};
+	size_t len;
 
 	sandbox_explain(sb, found->held, event.text, sizeof(event.text));
+	len = strlen(event.text);
 	if (found->bare)
-		add_event_text(&event,
-			       "locks: refused to programs (a read-only "
-			       "overlayfs of /usr, without mounts in it, would "
-			       "give them inodes of their own)");
+		snprintf(event.text + len, sizeof(event.text) - len, "%s%s",
+			 len > 0 ? "; " : "",
+			 "locks: refused to programs (a read-only "
+			 "overlayfs of /usr, without mounts in it, would "
+			 "give them inodes of their own)");
 	zygote_tell(&event);
-	return 0;
 }
 
 /* Build an empty root, and a filter for the zygote, too. 0, or exit status. */
@@ -154,23 +149,6 @@ static void serve_run(const struct sandbox *sb, const struct sandbox_worker *w)
 	runtime->serve();
 }
 
-/* Build and measure the sandbox, and report. 0, or exit status. */
-static int prepare_zygote(struct sandbox *sb, unsigned int host_ids)
-{
-	struct selftest found;
-	int rc = detach();
-
-	if (rc != 0)
-		return zygote_broken("closed", rc, "");
-	rc = runtime->prepare();
-	if (rc != 0)
-		return zygote_broken(runtime->spawn != NULL ? "shim" : "job",
-				     rc, "the runtime could not be prepared");
-	rc = runtime->build != NULL ? runtime->build(sb, host_ids, &found)
-				    : build_empty(sb, host_ids, &found);
-	return rc != 0 ? rc : report(sb, &found);
-}
-
 static pid_t spawn_clone(const struct sandbox *sb,
 			 const struct zygote_proto_spawn *s, int fd)
 {
@@ -189,17 +167,6 @@ static pid_t spawn_clone(const struct sandbox *sb,
 		   : clone_worker(sb, &w, CLONE_OF_SUPERVISOR, serve_run);
 }
 
-static void answer_spawn(const struct sandbox *sb,
-			 const struct zygote_proto_spawn *s, int fd)
-{
-	pid_t pid = spawn_clone(sb, s, fd);
-
-	zygote_tell(&(struct zygote_proto_event){.type = ZYGOTE_PROTO_SPAWNED,
-						 .seq = s->request.seq,
-						 .pid = pid > 0 ? pid : -1,
-						 .err = pid > 0 ? 0 : -pid});
-}
-
 /*
  * Serve until the supervisor is gone. Each request writes only to the memory below
  * ORDER's files.
@@ -209,15 +176,21 @@ static void serve_orders(void *room, void *arg)
 	struct zygote_proto_spawn *order = room;
 	const struct sandbox *sb = arg;
 	int fd = -1;
+	pid_t pid;
 
 	while (next_order(order, &fd) > 0) {
-		if (order->request.type == ZYGOTE_PROTO_RELEASE)
+		if (order->request.type == ZYGOTE_PROTO_RELEASE) {
 			held_mounts_release(order->request.slot,
 					    order->request.seq);
-		else
-			answer_spawn(sb, order, fd);
-		if (fd >= 0)
-			close(fd);
+		} else {
+			pid = spawn_clone(sb, order, fd);
+			zygote_tell(&(struct zygote_proto_event){
+			    .type = ZYGOTE_PROTO_SPAWNED,
+			    .seq = order->request.seq,
+			    .pid = pid > 0 ? pid : -1,
+			    .err = pid > 0 ? 0 : -pid});
+		}
+		sys_close(fd);
 		/* no later worker may read the file names of an earlier worker */
 		memset(order->files, 0,
 		       order->request.n_files * sizeof(order->files[0]));
@@ -226,13 +199,22 @@ static void serve_orders(void *room, void *arg)
 
 int zygote_run(const struct zygote_runtime *what, unsigned int host_ids)
 {
+	struct selftest found;
 	struct sandbox sb;
-	int rc;
+	int rc = detach();
 
 	runtime = what;
-	rc = prepare_zygote(&sb, host_ids);
+	if (rc != 0)
+		return zygote_broken("closed", rc, "");
+	rc = runtime->prepare();
+	if (rc != 0)
+		return zygote_broken(runtime->spawn != NULL ? "shim" : "job",
+				     rc, "the runtime could not be prepared");
+	rc = runtime->build != NULL ? runtime->build(&sb, host_ids, &found)
+				    : build_empty(&sb, host_ids, &found);
 	if (rc != 0)
 		return rc;
+	report(&sb, &found);
 	memory_pack_heap();
 	memory_pack_stack(serve_orders, sizeof(struct zygote_proto_spawn),
 			  sizeof(struct zygote_proto_request), &sb);

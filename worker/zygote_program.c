@@ -18,7 +18,7 @@
 #include "sandbox/rootfs/rootfs.h"
 #include "sandbox/sandbox_program.h"
 #include "worker/held_mounts.h"
-#include "worker/selftest_program.h"
+#include "worker/selftest.h"
 
 static struct rootfs rootfs; /* filled by the arguments */
 

@@ -19,10 +19,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/dir_walk.h"
 #include "base/os/errname.h"
 #include "base/os/file_stream.h"
 #include "base/os/no_core.h"
+#include "base/os/nofollow.h"
 #include "base/os/oom_victim.h"
+#include "base/os/sys.h"
 #include "sandbox/fds.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/sandbox_program.h"
@@ -84,6 +87,50 @@ static int receive_order(int out)
 	return rc;
 }
 
+static int send_tree(const struct build *b, int at, const struct dir_walk *f)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < f->n && rc == 0; i++) {
+		if (b->skipped != NULL && strcmp(f->names[i], b->skipped) == 0)
+			continue;
+		rc = nofollow_is_plain(f->names[i])
+			 ? file_stream_put_file(BUILD_FD, at, f->names[i],
+						f->names[i])
+			 : -EILSEQ;
+		if (rc < 0)
+			build_fail("%s: %s", f->names[i], strerror(-rc));
+	}
+	return rc == 0 ? file_stream_put(BUILD_FD, FILE_STREAM_DONE, "", 0)
+		       : rc;
+}
+
+/*
+ * Send the files of B's folder, which lies in OUT: plain files alone, sorted by name, with
+ * names and bytes. 0, or -1 after a report, and then nothing more is sent.
+ */
+static int send_result(const struct build *b, int out)
+{
+	char errmsg[1024];
+	struct dir_walk *f = NULL;
+	int at = nofollow_open_here(out, b->folder, O_RDONLY | O_DIRECTORY);
+	int rc;
+
+	if (at == -ENOENT) /* the lock names no package */
+		return file_stream_put(BUILD_FD, FILE_STREAM_DONE, "", 0);
+	rc = at;
+	if (at < 0)
+		build_fail("%s: %s", b->folder, strerror(-at));
+	else if ((rc = dir_walk_list(at, &f, errmsg, sizeof(errmsg))) < 0)
+		build_fail("what was fetched cannot be in a package: %s",
+			   errmsg);
+	else
+		rc = send_tree(b, at, f);
+	dir_walk_free(f);
+	sys_close(at);
+	return rc < 0 ? -1 : 0;
+}
+
 static void live(const struct sandbox *sb, const struct sandbox_program *p,
 		 int proc)
 {
@@ -99,7 +146,7 @@ static void live(const struct sandbox *sb, const struct sandbox_program *p,
 		_exit(build_fail("the cage's folders: %s", strerror(errno)));
 	if (receive_order(out) != 0 || build_tools_run(&build, sb, p) != 0)
 		_exit(EXIT_FAILURE);
-	_exit(build_send(&build, out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	_exit(send_result(&build, out) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 /* ---- the cage ---- */
@@ -120,15 +167,6 @@ static bool take_arguments(int argc, char **argv)
 		memset(argv[i], 0, strlen(argv[i])); /* possibly a password */
 	}
 	return true;
-}
-
-static bool is_stream(int fd)
-{
-	int type = 0;
-	socklen_t len = sizeof(type);
-
-	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
-	       type == SOCK_STREAM;
 }
 
 /* Keep nothing of the parent's: no terminal, signal, descriptor or variable. */
@@ -168,10 +206,13 @@ static int cage(struct sandbox *sb)
 int build_run(int argc, char **argv)
 {
 	static struct sandbox sb;
-	int rc, status = 0;
+	socklen_t len = sizeof(int);
+	int rc, type, status = 0;
 	pid_t pid;
 
-	if (!take_arguments(argc, argv) || !is_stream(BUILD_FD)) {
+	if (!take_arguments(argc, argv) ||
+	    getsockopt(BUILD_FD, SOL_SOCKET, SO_TYPE, &type, &len) != 0 ||
+	    type != SOCK_STREAM) {
 		fprintf(stderr, "paddock-worker: only \"paddock template "
 				"build\" has it build\n");
 		return EXIT_USAGE;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build_private.h - declarations for the files of a build.
- *   build.c        the cage, and its life
+ *   build.c        the cage, and its life; sends the result
  *   build_tools.c  the programs that fetch
- *   build_send.c   sends the result
  */
 #ifndef WORKER_FETCH_BUILD_PRIVATE_H
 #define WORKER_FETCH_BUILD_PRIVATE_H
@@ -35,10 +34,5 @@ bool build_tools_find(struct build *b, const char *name);
  */
 int build_tools_run(const struct build *b, const struct sandbox *sb,
 		    const struct sandbox_program *p);
-
-/* ---- build_send.c ---- */
-
-/* Send the files of B's folder, which lies in OUT. 0, or -1 after a report. */
-int build_send(const struct build *b, int out);
 
 #endif

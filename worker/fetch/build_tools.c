@@ -243,24 +243,12 @@ static void follow_tool(int fd, int pidfd)
 	}
 }
 
-/* Returns the wait status of PID; no other process is left afterwards. */
-static int reap_tool(pid_t pid)
-{
-	int status = 0, one = 0;
-	pid_t who;
-
-	kill(-1, SIGKILL);
-	while ((who = waitpid(-1, &one, 0)) > 0 || errno == EINTR)
-		if (who == pid)
-			status = one;
-	return status;
-}
-
+/* Run a step. Returns the wait status, or -errno. */
 static int start_tool(const struct build *b, const struct step *step,
 		      const struct sandbox *sb, const struct sandbox_program *p)
 {
-	int ends[2], pidfd;
-	pid_t pid;
+	int ends[2], pidfd, status = 0, one;
+	pid_t pid, who;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
@@ -276,36 +264,39 @@ static int start_tool(const struct build *b, const struct step *step,
 	follow_tool(ends[0], pidfd);
 	close(ends[0]);
 	close(pidfd);
-	return reap_tool(pid);
-}
-
-static int tell_status(const struct step *step, int status)
-{
-	const char *name = step->argv[0];
-
-	if (status < 0)
-		build_fail("%s could not be started: %s", name,
-			   strerror(-status));
-	else if (WIFSIGNALED(status))
-		build_fail("%s was ended by signal %d", name, WTERMSIG(status));
-	else if (WEXITSTATUS(status) == EXIT_UNSTARTED)
-		build_fail("there is no %s", name);
-	else
-		build_fail("%s ended with status %d", name,
-			   WEXITSTATUS(status));
-	return -1;
+	/* no other process is left afterwards */
+	kill(-1, SIGKILL);
+	while ((who = waitpid(-1, &one, 0)) > 0 || errno == EINTR)
+		if (who == pid)
+			status = one;
+	return status;
 }
 
 int build_tools_run(const struct build *b, const struct sandbox *sb,
 		    const struct sandbox_program *p)
 {
+	const char *name;
+
 	for (size_t i = 0; i < ARRAY_LEN(b->tool->steps); i++) {
 		const struct step *step = &b->tool->steps[i];
 		int status =
 		    step->argv != NULL ? start_tool(b, step, sb, p) : 0;
 
-		if (status != 0 && !step->may_fail)
-			return tell_status(step, status);
+		if (status == 0 || step->may_fail)
+			continue;
+		name = step->argv[0];
+		if (status < 0)
+			build_fail("%s could not be started: %s", name,
+				   strerror(-status));
+		else if (WIFSIGNALED(status))
+			build_fail("%s was ended by signal %d", name,
+				   WTERMSIG(status));
+		else if (WEXITSTATUS(status) == EXIT_UNSTARTED)
+			build_fail("there is no %s", name);
+		else
+			build_fail("%s ended with status %d", name,
+				   WEXITSTATUS(status));
+		return -1;
 	}
 	return 0;
 }

@@ -4,7 +4,7 @@
  * Options are checked before anything is sent; a refusal by the supervisor, the client or
  * the tool raises an error with the code.
  */
-#include "worker/lua/lua_ask.h"
+#include "worker/lua/lua_api.h"
 
 #include <lauxlib.h>
 #include <string.h>
@@ -114,24 +114,13 @@ static int on_answer(lua_State *L, int status, lua_KContext ctx)
 	return ok ? 1 : raise(L);
 }
 
-static struct ask *send_it(lua_State *L, enum asker asker)
-{
-	struct msg m = {.type = asker == CALL ? MSG_CALL : MSG_INPUT};
-	size_t n;
-	const char *p = lua_tolstring(L, AT_PARAMS, &n);
-
-	if (asker == CALL)
-		m.call.tool.p = lua_tolstring(L, AT_TOOL, &m.call.tool.n);
-	else
-		m.input.kind = inputs[asker];
-	progress_flush();
-	return lua_questions_send(&m, p, n);
-}
-
 /* Send the question of kind CTX (enum asker), once fewer questions are open, and wait. */
 static int ask_question(lua_State *L, int status, lua_KContext ctx)
 {
 	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
+	struct msg m = {.type = ctx == CALL ? MSG_CALL : MSG_INPUT};
+	const char *p;
+	size_t n;
 
 	(void)status;
 	lua_sched_check(L);
@@ -141,8 +130,14 @@ static int ask_question(lua_State *L, int status, lua_KContext ctx)
 		w.over = has_question_room;
 		return lua_sched_wait(L, &w, ctx, ask_question);
 	}
+	p = lua_tolstring(L, AT_PARAMS, &n);
+	if (ctx == CALL)
+		m.call.tool.p = lua_tolstring(L, AT_TOOL, &m.call.tool.n);
+	else
+		m.input.kind = inputs[ctx];
+	progress_flush();
 	w.over = is_answered;
-	w.arg = send_it(L, (enum asker)ctx);
+	w.arg = lua_questions_send(&m, p, n);
 	return lua_sched_wait(L, &w, (lua_KContext)w.arg, on_answer);
 }
 
@@ -252,12 +247,6 @@ static bool is_list(lua_State *L, int idx)
 	return list;
 }
 
-static bool is_ask_count(lua_State *L, lua_Integer max)
-{
-	return lua_isinteger(L, -1) && lua_tointeger(L, -1) >= 1 &&
-	       lua_tointeger(L, -1) <= max;
-}
-
 static bool is_message(lua_State *L, int idx)
 {
 	bool is = false;
@@ -320,7 +309,8 @@ static bool is_kind(lua_State *L, const struct option *o)
 	case NUMBER:
 		return lua_type(L, -1) == LUA_TNUMBER;
 	case COUNT:
-		return is_ask_count(L, o->max);
+		return lua_isinteger(L, -1) && lua_tointeger(L, -1) >= 1 &&
+		       lua_tointeger(L, -1) <= o->max;
 	case TABLE:
 		return has_key_name(L, -1);
 	case LIST:
@@ -329,23 +319,6 @@ static bool is_kind(lua_State *L, const struct option *o)
 		return is_messages(L);
 	}
 	return false;
-}
-
-/* Move option O from the table at 1 to the table on top, if present. */
-static void move_option(lua_State *L, const struct asking *a,
-			const struct option *o)
-{
-	if (lua_getfield(L, 1, o->key) == LUA_TNIL && !o->must) {
-		lua_pop(L, 1);
-		return;
-	}
-	if (!is_kind(L, o))
-		luaL_error(
-		    L, "%s: %s must be %s%s", a->what, o->key, kinds[o->kind],
-		    o->kind == COUNT
-			? lua_pushfstring(L, ", up to %I", (LUAI_UACINT)o->max)
-			: "");
-	lua_setfield(L, -2, o->sent_as);
 }
 
 static bool knows(const struct asking *a, const char *key)
@@ -385,22 +358,25 @@ static void push_params(lua_State *L, const struct asking *a)
 		lua_pop(L, 1);
 	}
 	lua_createtable(L, 0, (int)a->count);
-	for (size_t i = 0; i < a->count; i++)
-		move_option(L, a, &a->options[i]);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct option *o = &a->options[i];
+
+		if (lua_getfield(L, 1, o->key) == LUA_TNIL && !o->must) {
+			lua_pop(L, 1);
+			continue;
+		}
+		if (!is_kind(L, o))
+			luaL_error(L, "%s: %s must be %s%s", a->what, o->key,
+				   kinds[o->kind],
+				   o->kind == COUNT
+				       ? lua_pushfstring(L, ", up to %I",
+							 (LUAI_UACINT)o->max)
+				       : "");
+		lua_setfield(L, -2, o->sent_as);
+	}
 }
 
 /* ---- the schema of a form ---- */
-
-static bool is_field_type(const char *type)
-{
-	static const char *const types[] = {"string", "number", "integer",
-					    "boolean", "array"};
-
-	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (strcmp(types[i], type) == 0)
-			return true;
-	return false;
-}
 
 /* Check that the schema on top is of an object whose properties a form can show. */
 static void check_form(lua_State *L)
@@ -420,7 +396,8 @@ static void check_form(lua_State *L)
 	lua_pushnil(L);
 	while (lua_next(L, -2)) {
 		if (!push_string(L, lua_gettop(L), "type") ||
-		    !is_field_type(lua_tostring(L, -1)))
+		    !words_have("string number integer boolean array",
+				lua_tostring(L, -1)))
 			luaL_error(L,
 				   "run.elicit: schema.properties.%s must have "
 				   "the type string, number, integer, boolean "

@@ -52,24 +52,20 @@ static int concat(lua_State *L)
 	return 1;
 }
 
-static void new_metatable(lua_State *L, const char *key)
-{
-	lua_createtable(L, 0, 4);
-	lua_pushliteral(L, "error");
-	lua_setfield(L, -2, "__name");
-	lua_pushcfunction(L, to_text);
-	lua_setfield(L, -2, "__tostring");
-	lua_pushcfunction(L, concat);
-	lua_setfield(L, -2, "__concat");
-	lua_pushboolean(L, false);
-	lua_setfield(L, -2, "__metatable");
-	lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-}
-
 void lua_error_open(lua_State *L)
 {
-	for (int i = LUA_ERROR_TYPED; i < LUA_ERROR_KINDS; i++)
-		new_metatable(L, &kinds[i]);
+	for (int i = LUA_ERROR_TYPED; i < LUA_ERROR_KINDS; i++) {
+		lua_createtable(L, 0, 4);
+		lua_pushliteral(L, "error");
+		lua_setfield(L, -2, "__name");
+		lua_pushcfunction(L, to_text);
+		lua_setfield(L, -2, "__tostring");
+		lua_pushcfunction(L, concat);
+		lua_setfield(L, -2, "__concat");
+		lua_pushboolean(L, false);
+		lua_setfield(L, -2, "__metatable");
+		lua_rawsetp(L, LUA_REGISTRYINDEX, &kinds[i]);
+	}
 	lua_newtable(L);
 	lua_createtable(L, 0, 1);
 	lua_pushliteral(L, "k");
@@ -211,21 +207,6 @@ enum lua_error_kind lua_error_explain(lua_State *L, int status)
 	return typed && kind == LUA_ERROR_PLAIN ? LUA_ERROR_TYPED : kind;
 }
 
-/* Note that the step named at NAME raised the error on top, unless noted before. */
-static void remember_step(lua_State *L, int name)
-{
-	int err = lua_gettop(L);
-
-	lua_rawgetp(L, LUA_REGISTRYINDEX, &step_names);
-	lua_pushvalue(L, err);
-	if (lua_rawget(L, -2) == LUA_TNIL) {
-		lua_pushvalue(L, err);
-		lua_pushvalue(L, name);
-		lua_rawset(L, err + 1);
-	}
-	lua_settop(L, err);
-}
-
 void lua_error_leave_step(lua_State *L, enum lua_error_kind kind, int err,
 			  int name)
 {
@@ -242,8 +223,17 @@ void lua_error_leave_step(lua_State *L, enum lua_error_kind kind, int err,
 	}
 	lua_replace(L, err);
 	lua_settop(L, err);
-	if (kind != LUA_ERROR_MEMORY)
-		remember_step(L, name);
+	if (kind == LUA_ERROR_MEMORY)
+		return;
+	/* note that the step named at NAME raised the error, unless noted before */
+	lua_rawgetp(L, LUA_REGISTRYINDEX, &step_names);
+	lua_pushvalue(L, err);
+	if (lua_rawget(L, -2) == LUA_TNIL) {
+		lua_pushvalue(L, err);
+		lua_pushvalue(L, name);
+		lua_rawset(L, err + 1);
+	}
+	lua_settop(L, err);
 }
 
 void lua_error_push_step(lua_State *L, int idx)

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "ipc/file_part.h"
 #include "worker/channel.h"
 #include "worker/lua/lua_error.h"
 #include "worker/lua/json/lua_json.h"
-#include "worker/lua/lua_files.h"
 #include "worker/lua/lua_lib.h"
 #include "worker/lua/lua_outcome.h"
 #include "worker/lua/lua_api.h"
@@ -46,22 +46,16 @@ static struct {
 	char *body;
 } job MEMORY_EACH_RUN;
 
-/* Set the time zone to UTC, so that libc reads no file for local times. */
-static void set_zone(void)
+int lua_job_prepare(void)
 {
 	time_t epoch = 0;
 	struct tm tm;
+	int rc;
 
+	/* UTC as the time zone, so that libc reads no file for local times */
 	(void)setenv("TZ", "UTC0", 1);
 	tzset();
 	(void)localtime_r(&epoch, &tm);
-}
-
-int lua_job_prepare(void)
-{
-	int rc;
-
-	set_zone();
 	rc = signals_install();
 	if (rc == 0)
 		rc = timers_install();
@@ -103,30 +97,90 @@ static void take_run(const struct msg_run *r)
 	job.body[body_size() - 1] = '\0';
 }
 
+/* Push the part of a JSON Pointer from P to END, unescaped. */
+static void push_part(lua_State *L, const char *p, const char *end)
+{
+	luaL_Buffer b;
+
+	luaL_buffinit(L, &b);
+	for (; p < end; p++) {
+		if (*p == '~' && p + 1 < end && (p[1] == '0' || p[1] == '1'))
+			luaL_addchar(&b, *++p == '0' ? '~' : '/');
+		else
+			luaL_addchar(&b, *p);
+	}
+	luaL_pushresult(&b);
+}
+
+/* Convert the part on top to the key in the table below: an index counts from 1. */
+static void fit_part(lua_State *L)
+{
+	int is_index = 0;
+	lua_Integer i;
+
+	lua_pushvalue(L, -1);
+	if (lua_rawget(L, -3) != LUA_TNIL) {
+		lua_pop(L, 1);
+		return;
+	}
+	lua_pop(L, 1);
+	i = lua_tointegerx(L, -1, &is_index);
+	if (!is_index)
+		return;
+	lua_pop(L, 1);
+	lua_pushinteger(L, i + 1);
+}
+
+/*
+ * Put F's bytes into the inputs, the value on top, at the JSON pointer which comes with the
+ * file. False: the pointer leads nowhere. Raises an error when memory is short.
+ */
+static bool put_input_file(lua_State *L, const struct file_part *f)
+{
+	const char *p = f->label.p, *end = p + f->label.n;
+	int top = lua_gettop(L);
+	bool good = true;
+
+	lua_pushvalue(L, -1);
+	while (good && p < end) {
+		const char *next = memchr(p + 1, '/', (size_t)(end - p - 1));
+
+		good = *p == '/' && lua_istable(L, -1);
+		if (!good)
+			break;
+		push_part(L, p + 1, next != NULL ? next : end);
+		fit_part(L);
+		p = next != NULL ? next : end;
+		if (p == end) {
+			lua_pushlstring(L, f->data.p, f->data.n);
+			lua_rawset(L, -3);
+		} else {
+			lua_rawget(L, -2);
+			lua_remove(L, -2);
+		}
+	}
+	lua_settop(L, top);
+	return good;
+}
+
 static int returned(lua_State *L, int status, lua_KContext ctx)
 {
 	(void)L, (void)status, (void)ctx;
 	return 1;
 }
 
-/* Push the inputs, with the bytes of files at their places. */
-static void push_inputs(lua_State *L)
+/*
+ * Check and call the value that the template's file returned, on top: with the inputs, in
+ * which the bytes of files are at their places.
+ */
+static int loaded(lua_State *L, int status, lua_KContext ctx)
 {
 	char *inputs = job.body + job.run.code_bytes;
 	char *files = inputs + job.run.inputs_bytes;
 	struct str rest = {files, (size_t)job.run.files_bytes};
+	struct file_part file;
 	char first = *files;
 
-	*files = '\0'; /* ends the inputs */
-	lua_json_decode(L, inputs, (size_t)job.run.inputs_bytes);
-	*files = first;
-	if (rest.n > 0 && !lua_files_put(L, rest))
-		channel_broken();
-}
-
-/* Check and call the value that the template's file returned, on top. */
-static int loaded(lua_State *L, int status, lua_KContext ctx)
-{
 	(void)status, (void)ctx;
 	if (!lua_isfunction(L, -1))
 		return luaL_error(L,
@@ -134,7 +188,12 @@ static int loaded(lua_State *L, int status, lua_KContext ctx)
 				  "but it returned a %s",
 				  job.entry + 1, luaL_typename(L, -1));
 	lua_api_push(L);
-	push_inputs(L);
+	*files = '\0'; /* ends the inputs */
+	lua_json_decode(L, inputs, (size_t)job.run.inputs_bytes);
+	*files = first;
+	while (rest.n > 0)
+		if (!file_part_next(&rest, &file) || !put_input_file(L, &file))
+			channel_broken();
 	lua_state_free(job.body, body_size());
 	job.body = NULL;
 	lua_callk(L, 2, 1, 0, returned);

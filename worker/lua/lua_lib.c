@@ -179,23 +179,19 @@ static int lib_format(lua_State *L)
 	return 1;
 }
 
-static void push_seeds(lua_State *L)
-{
-	lua_Integer n[2] = {0};
-
-	if (getrandom(n, sizeof(n), 0) != (ssize_t)sizeof(n))
-		luaL_error(L, "no random numbers are to be had");
-	lua_pushinteger(L, n[0]);
-	lua_pushinteger(L, n[1]);
-}
-
 /*
  * Without arguments Lua's own function would seed by an address, and return the address.
  */
 static int lib_randomseed(lua_State *L)
 {
-	if (lua_gettop(L) == 0)
-		push_seeds(L);
+	lua_Integer n[2] = {0};
+
+	if (lua_gettop(L) == 0) {
+		if (getrandom(n, sizeof(n), 0) != (ssize_t)sizeof(n))
+			luaL_error(L, "no random numbers are to be had");
+		lua_pushinteger(L, n[0]);
+		lua_pushinteger(L, n[1]);
+	}
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &randomseed);
 	lua_insert(L, 1);
 	lua_call(L, lua_gettop(L) - 1, 0);
@@ -264,20 +260,6 @@ static const struct {
     {LUA_COLIBNAME, "running", lib_running},
 };
 
-static void replace_function(lua_State *L, const char *library,
-			     const char *name, lua_CFunction fn)
-{
-	lua_getglobal(L, library);
-	if (fn == NULL) {
-		lua_pushnil(L);
-	} else {
-		lua_getfield(L, -1, name);
-		lua_pushcclosure(L, fn, 1);
-	}
-	lua_setfield(L, -2, name);
-	lua_pop(L, 1);
-}
-
 static void open_os(lua_State *L)
 {
 	static const char *const kept[] = {"time", "clock", "date", "difftime"};
@@ -303,8 +285,16 @@ void lua_lib_open(lua_State *L)
 	lua_getfield(L, -1, "randomseed");
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &randomseed);
 	lua_pop(L, 1);
-	for (size_t i = 0; i < ARRAY_LEN(replaced); i++)
-		replace_function(L, replaced[i].library, replaced[i].name,
-				 replaced[i].fn);
+	for (size_t i = 0; i < ARRAY_LEN(replaced); i++) {
+		lua_getglobal(L, replaced[i].library);
+		if (replaced[i].fn == NULL) {
+			lua_pushnil(L);
+		} else {
+			lua_getfield(L, -1, replaced[i].name);
+			lua_pushcclosure(L, replaced[i].fn, 1);
+		}
+		lua_setfield(L, -2, replaced[i].name);
+		lua_pop(L, 1);
+	}
 	open_os(L);
 }

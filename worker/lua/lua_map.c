@@ -4,7 +4,7 @@
  * separate task. A failed item is a result; lack of memory or too deep calls raise once
  * all tasks are over.
  */
-#include "worker/lua/lua_map.h"
+#include "worker/lua/lua_api.h"
 
 #include <lauxlib.h>
 #include <stdio.h>
@@ -92,16 +92,11 @@ static int run_item(lua_State *L)
 	return lua_steps_run(L, m->first + (uint32_t)i - 1, 2);
 }
 
-static bool stopped(const struct map *m)
-{
-	return m->broken != LUA_OK || signals_cancelled() ||
-	       (m->around != STEPS_NONE && steps_timed_out(m->around));
-}
-
 /* Give the next item to T, whose coroutine has only the map on the stack. */
 static bool next_item(struct map *m, struct lua_task *t)
 {
-	if (m->next == m->n || stopped(m))
+	if (m->next == m->n || m->broken != LUA_OK || signals_cancelled() ||
+	    (m->around != STEPS_NONE && steps_timed_out(m->around)))
 		return false;
 	t->step = m->around;
 	t->nargs = 2;
@@ -134,23 +129,6 @@ static bool all_over(void *arg)
 	return m->busy == 0;
 }
 
-/* Add results for the items that never began to the results on top. */
-static void add_skipped(lua_State *L, const struct map *m)
-{
-	for (lua_Integer i = m->next + 1; i <= m->n; i++) {
-		lua_createtable(L, 0, 2);
-		lua_pushboolean(L, false);
-		lua_setfield(L, -2, "ok");
-		lua_createtable(L, 0, 2);
-		lua_pushliteral(L, "RUN_CANCELED");
-		lua_setfield(L, -2, "code");
-		lua_pushliteral(L, "the run is being cancelled");
-		lua_setfield(L, -2, "message");
-		lua_setfield(L, -2, "error");
-		lua_rawseti(L, -2, i);
-	}
-}
-
 static int mapped(lua_State *L, int status, lua_KContext ctx)
 {
 	struct map *m = lua_touserdata(L, 1);
@@ -166,7 +144,19 @@ static int mapped(lua_State *L, int status, lua_KContext ctx)
 	lua_sched_check(L);
 	lua_settop(L, 1);
 	lua_getiuservalue(L, 1, OF_RESULTS);
-	add_skipped(L, m);
+	/* results for the items that never began */
+	for (lua_Integer i = m->next + 1; i <= m->n; i++) {
+		lua_createtable(L, 0, 2);
+		lua_pushboolean(L, false);
+		lua_setfield(L, -2, "ok");
+		lua_createtable(L, 0, 2);
+		lua_pushliteral(L, "RUN_CANCELED");
+		lua_setfield(L, -2, "code");
+		lua_pushliteral(L, "the run is being cancelled");
+		lua_setfield(L, -2, "message");
+		lua_setfield(L, -2, "error");
+		lua_rawseti(L, -2, i);
+	}
 	return 1;
 }
 
@@ -190,19 +180,11 @@ static void get_step(lua_State *L, struct map_options *o)
 		   (int)STEP_BYTES_MAX);
 }
 
-static void get_concurrency(lua_State *L, struct map_options *o)
-{
-	int is_int;
-
-	o->concurrency = lua_tointegerx(L, -1, &is_int);
-	if (!is_int || o->concurrency < 1 || o->concurrency > CONCURRENCY_MAX)
-		luaL_error(L, "concurrency must be an integer from 1 to %d",
-			   CONCURRENCY_MAX);
-}
-
 /* Read the options; strings are valid as long as the table at IDX exists. */
 static void get_options(lua_State *L, int idx, struct map_options *o)
 {
+	int is_int = 1;
+
 	if (lua_isnil(L, idx))
 		return;
 	luaL_checktype(L, idx, LUA_TTABLE);
@@ -212,24 +194,20 @@ static void get_options(lua_State *L, int idx, struct map_options *o)
 		    lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
 
 		if (strcmp(key, "concurrency") == 0)
-			get_concurrency(L, o);
+			o->concurrency = lua_tointegerx(L, -1, &is_int);
 		else if (strcmp(key, "step") == 0)
 			get_step(L, o);
 		else if (!lua_steps_option(L, &o->each, key))
 			luaL_error(L, "run.map takes the options concurrency, "
 				      "step, retries, backoff and timeout "
 				      "alone");
+		if (!is_int || o->concurrency < 1 ||
+		    o->concurrency > CONCURRENCY_MAX)
+			luaL_error(L,
+				   "concurrency must be an integer from 1 to "
+				   "%d",
+				   CONCURRENCY_MAX);
 		lua_pop(L, 1);
-	}
-}
-
-/* Push a copy of the N items of the list at 1, which may change meanwhile. */
-static void copy_items(lua_State *L, lua_Integer n)
-{
-	lua_createtable(L, (int)n, 0);
-	for (lua_Integer i = 1; i <= n; i++) {
-		lua_geti(L, 1, i);
-		lua_rawseti(L, -2, i);
 	}
 }
 
@@ -248,7 +226,11 @@ static struct map *new_map(lua_State *L, const struct map_options *o,
 	m->slots = slots;
 	m->options = o->each;
 	m->around = lua_sched_current()->step;
-	copy_items(L, n);
+	lua_createtable(L, (int)n, 0); /* a copy: the list may change */
+	for (lua_Integer i = 1; i <= n; i++) {
+		lua_geti(L, 1, i);
+		lua_rawseti(L, -2, i);
+	}
 	lua_setiuservalue(L, at, OF_ITEMS);
 	lua_createtable(L, (int)n, 0);
 	lua_json_mark_array(L, -1);

@@ -118,21 +118,16 @@ static enum details push_details(lua_State *L, int err)
 	return lua_pcall(L, 1, 1, 0) == LUA_OK ? DETAILS_JSON : DETAILS_BAD;
 }
 
-static void add_member(struct text *t, const char *key, const char *p, size_t n)
-{
-	text_add(t, t->n > 1 ? "," : "");
-	text_add_quoted(t, key, strlen(key));
-	text_add(t, ":");
-	text_add_quoted(t, p, n);
-}
-
 static void add_string_at(lua_State *L, struct text *t, const char *key,
 			  int idx)
 {
 	size_t n;
 	const char *p = lua_tolstring(L, idx, &n);
 
-	add_member(t, key, p != NULL ? p : "?", p != NULL ? n : 1);
+	text_add(t, t->n > 1 ? "," : "");
+	text_add_quoted(t, key, strlen(key));
+	text_add(t, ":");
+	text_add_quoted(t, p != NULL ? p : "?", p != NULL ? n : 1);
 }
 
 /* Add the details from the template's error. */

@@ -122,28 +122,24 @@ static void take_question_bytes(struct ask *a, struct str s)
 		lua_questions_done(a);
 }
 
-static void take_lua_answer(const struct msg *m)
+void lua_questions_take(const struct msg *m)
 {
-	struct ask *a =
-	    m->answer.seq > 0 ? find_lua_question(m->answer.seq) : NULL;
+	struct ask *a;
 
-	if (a == NULL || a->whole || coming != NULL)
+	if (m->type == MSG_CHUNK && coming != NULL) {
+		take_question_bytes(coming, m->chunk.data);
+		return;
+	}
+	if (m->type != MSG_ANSWER || coming != NULL || m->answer.seq == 0)
+		channel_broken();
+	a = find_lua_question(m->answer.seq);
+	if (a == NULL || a->whole)
 		channel_broken();
 	a->ok = m->answer.ok;
 	a->len = (size_t)m->answer.total;
 	if (a->wanted)
 		a->text = lua_state_alloc(a->len + 1);
 	take_question_bytes(a, m->answer.head);
-}
-
-void lua_questions_take(const struct msg *m)
-{
-	if (m->type == MSG_ANSWER)
-		take_lua_answer(m);
-	else if (m->type == MSG_CHUNK && coming != NULL)
-		take_question_bytes(coming, m->chunk.data);
-	else
-		channel_broken();
 }
 
 bool lua_questions_recv(void)

@@ -109,12 +109,6 @@ static void end_wait(struct lua_task *t)
 		t->woken = true;
 }
 
-static bool runnable(const struct lua_task *t, int64_t now)
-{
-	return t->state == LUA_TASK_READY ||
-	       (t->state == LUA_TASK_WAITING && task_is_late(t, now));
-}
-
 static void resume_task(struct lua_task *t, lua_State *from)
 {
 	struct lua_task *before = current;
@@ -145,7 +139,8 @@ static struct lua_task *pick_task(int64_t now)
 	struct lua_task *t;
 
 	TAILQ_FOREACH(t, &tasks, link) {
-		if (runnable(t, now)) {
+		if (t->state == LUA_TASK_READY ||
+		    (t->state == LUA_TASK_WAITING && task_is_late(t, now))) {
 			TAILQ_REMOVE(&tasks, t, link);
 			TAILQ_INSERT_TAIL(&tasks, t, link);
 			return t;
@@ -195,20 +190,6 @@ void lua_sched_run(lua_State *L, struct lua_task *t)
 		give_turn(L, t, wait_ticket());
 }
 
-/* Wait without yielding T: other tasks run on top of T's stack. */
-static void wait_here(lua_State *L, struct lua_task *t)
-{
-	for (;;) {
-		uint32_t ticket = wait_ticket();
-
-		if (task_is_late(t, clock_mono_us()))
-			break;
-		give_turn(L, t, ticket);
-	}
-	end_wait(t);
-	take_turn(t);
-}
-
 int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 		   lua_KFunction k)
 {
@@ -220,6 +201,15 @@ int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 		t->state = LUA_TASK_WAITING;
 		return lua_yieldk(L, 0, ctx, k);
 	}
-	wait_here(L, t);
+	/* without yielding T: other tasks run on top of T's stack */
+	for (;;) {
+		uint32_t ticket = wait_ticket();
+
+		if (task_is_late(t, clock_mono_us()))
+			break;
+		give_turn(L, t, ticket);
+	}
+	end_wait(t);
+	take_turn(t);
 	return k(L, LUA_YIELD, ctx);
 }

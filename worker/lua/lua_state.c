@@ -36,19 +36,10 @@ static size_t charge(size_t bytes)
 	return bytes > 0 ? bytes + BLOCK_OVERHEAD : 0;
 }
 
-static bool allowed(size_t more)
-{
-	size_t limit = mem.limit + mem.reserve;
-
-	if (mem.limit == 0 || (mem.used <= limit && more <= limit - mem.used))
-		return true;
-	mem.refused = mem.used + more;
-	return false;
-}
-
 static void *resize(void *p, size_t old, size_t new)
 {
 	size_t was = charge(old), is = charge(new);
+	size_t limit = mem.limit + mem.reserve;
 	void *q;
 
 	if (new == 0) {
@@ -56,8 +47,11 @@ static void *resize(void *p, size_t old, size_t new)
 		mem.used -= was;
 		return NULL;
 	}
-	if (is > was && !allowed(is - was))
+	if (is > was && mem.limit != 0 &&
+	    (mem.used > limit || is - was > limit - mem.used)) {
+		mem.refused = mem.used + (is - was);
 		return NULL;
+	}
 	q = realloc(p, new);
 	if (q == NULL) {
 		mem.refused = mem.used + is;

@@ -130,36 +130,24 @@ static int retry_step(lua_State *L, int status, lua_KContext ctx)
 	return may_retry(a) ? try_it(L, a) : give_up_step(L, a);
 }
 
-static int64_t backoff_us(const struct attempt *a)
-{
-	int64_t ms = a->options.backoff_ms;
-
-	for (unsigned i = 1; i < steps_attempts(a->step); i++)
-		if (ms < BACKOFF_MAX_MS)
-			ms *= 2;
-	return (ms < BACKOFF_MAX_MS ? ms : BACKOFF_MAX_MS) * 1000;
-}
-
 /* Handle the error on top, right above the base. */
 static int attempt_failed(lua_State *L, struct attempt *a, int status)
 {
 	struct lua_wait w = {.light = true};
+	int64_t ms = a->options.backoff_ms;
 
 	a->kind = lua_error_explain(L, status);
 	if (!may_retry(a))
 		return give_up_step(L, a);
-	if (a->options.backoff_ms == 0)
+	if (ms == 0)
 		return try_it(L, a);
-	w.until_us = clock_mono_us() + backoff_us(a);
+	for (unsigned i = 1; i < steps_attempts(a->step); i++)
+		if (ms < BACKOFF_MAX_MS)
+			ms *= 2;
+	if (ms > BACKOFF_MAX_MS)
+		ms = BACKOFF_MAX_MS;
+	w.until_us = clock_mono_us() + ms * 1000;
 	return lua_sched_wait(L, &w, 0, retry_step);
-}
-
-static void push_timeout(lua_State *L, const struct attempt *a)
-{
-	lua_settop(L, base_of(a));
-	lua_error_push(L, LUA_ERROR_TYPED, "STEP_TIMEOUT",
-		       "the step ran longer than its timeout of %lld ms",
-		       (long long)a->options.timeout_ms);
 }
 
 static int attempt_ended(lua_State *L, int status, lua_KContext ctx)
@@ -171,7 +159,11 @@ static int attempt_ended(lua_State *L, int status, lua_KContext ctx)
 	steps_pause(a->step);
 	/* even if the step succeeded late, or raised another error */
 	if (late) {
-		push_timeout(L, a);
+		lua_settop(L, base_of(a));
+		lua_error_push(L, LUA_ERROR_TYPED, "STEP_TIMEOUT",
+			       "the step ran longer than its timeout of %lld "
+			       "ms",
+			       (long long)a->options.timeout_ms);
 		return attempt_failed(L, a, LUA_ERRRUN);
 	}
 	if (status != LUA_OK && status != LUA_YIELD)

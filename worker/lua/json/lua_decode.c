@@ -117,22 +117,6 @@ static void put_string(struct decoder *d)
 	luaL_pushresultsize(&b, n);
 }
 
-static void push_value(struct decoder *d, enum json_event event);
-
-static void put_array(struct decoder *d)
-{
-	enum json_event event;
-	lua_Integer n = 0;
-
-	luaL_checkstack(d->L, 8, "too many levels");
-	lua_newtable(d->L);
-	lua_json_mark_array(d->L, -1);
-	while ((event = next(d)) != JSON_CLOSE) {
-		push_value(d, event);
-		lua_rawseti(d->L, -2, ++n);
-	}
-}
-
 static void put_key(struct decoder *d)
 {
 	const char *key;
@@ -148,26 +132,29 @@ static void put_key(struct decoder *d)
 	lua_pop(d->L, 1);
 }
 
-static void put_object(struct decoder *d)
-{
-	luaL_checkstack(d->L, 8, "too many levels");
-	lua_newtable(d->L);
-	while (next(d) != JSON_CLOSE) {
-		put_key(d);
-		push_value(d, next(d));
-		lua_rawset(d->L, -3);
-	}
-}
-
 /* Push the value that begins with EVENT. */
 static void push_value(struct decoder *d, enum json_event event)
 {
+	lua_Integer n = 0;
+
 	switch (event) {
 	case JSON_OBJECT:
-		put_object(d);
+		luaL_checkstack(d->L, 8, "too many levels");
+		lua_newtable(d->L);
+		while (next(d) != JSON_CLOSE) {
+			put_key(d);
+			push_value(d, next(d));
+			lua_rawset(d->L, -3);
+		}
 		break;
 	case JSON_ARRAY:
-		put_array(d);
+		luaL_checkstack(d->L, 8, "too many levels");
+		lua_newtable(d->L);
+		lua_json_mark_array(d->L, -1);
+		while ((event = next(d)) != JSON_CLOSE) {
+			push_value(d, event);
+			lua_rawseti(d->L, -2, ++n);
+		}
 		break;
 	case JSON_STRING:
 		put_string(d);

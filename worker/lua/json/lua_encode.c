@@ -117,18 +117,14 @@ static void put_escape(struct encoder *e, unsigned char c)
 	encode_bytes(e, u, 6);
 }
 
-static bool plain(unsigned char c)
-{
-	return c >= 0x20 && c != '"' && c != '\\';
-}
-
 static void put_string(struct encoder *e, const char *p, size_t n)
 {
 	put_char(e, '"');
 	while (n > 0) {
 		size_t run = 0;
 
-		while (run < n && plain((unsigned char)p[run]))
+		while (run < n && (unsigned char)p[run] >= 0x20 &&
+		       p[run] != '"' && p[run] != '\\')
 			run++;
 		encode_bytes(e, p, run);
 		if (run < n)
@@ -139,13 +135,18 @@ static void put_string(struct encoder *e, const char *p, size_t n)
 	put_char(e, '"');
 }
 
-static void put_double(struct encoder *e, const struct level *at, double d)
+static void encode_lua_number(struct encoder *e, const struct level *at,
+			      int idx)
 {
+	double d = lua_tonumber(e->L, idx);
 	char text[NUMBER_MAX];
 
-	if (!isfinite(d))
+	if (lua_isinteger(e->L, idx)) {
+		(void)snprintf(text, sizeof(text), "%lld",
+			       (long long)lua_tointeger(e->L, idx));
+	} else if (!isfinite(d)) {
 		refuse_value(e, at, isnan(d) ? "a NaN" : "an infinite number");
-	if (fabs(d) < EXACT_MAX && trunc(d) == d) {
+	} else if (fabs(d) < EXACT_MAX && trunc(d) == d) {
 		(void)snprintf(text, sizeof(text), "%.0f", d);
 	} else {
 		/* the fewest digits that parse to the same number */
@@ -155,20 +156,6 @@ static void put_double(struct encoder *e, const struct level *at, double d)
 				break;
 		}
 	}
-	encode_bytes(e, text, strlen(text));
-}
-
-static void encode_lua_number(struct encoder *e, const struct level *at,
-			      int idx)
-{
-	char text[NUMBER_MAX];
-
-	if (!lua_isinteger(e->L, idx)) {
-		put_double(e, at, lua_tonumber(e->L, idx));
-		return;
-	}
-	(void)snprintf(text, sizeof(text), "%lld",
-		       (long long)lua_tointeger(e->L, idx));
 	encode_bytes(e, text, strlen(text));
 }
 
@@ -204,21 +191,10 @@ static void sift(struct key *keys, size_t i, size_t n)
 	}
 }
 
-/* Sort in place, since the filter denies the call by which qsort(3) sizes its memory. */
-static void sort(struct key *keys, size_t n)
-{
-	for (size_t i = n / 2; i-- > 0;)
-		sift(keys, i, n);
-	for (size_t last = n; last-- > 1;) {
-		struct key top = keys[0];
-
-		keys[0] = keys[last];
-		keys[last] = top;
-		sift(keys, 0, last);
-	}
-}
-
-/* Push the table's N keys, which are strings. */
+/*
+ * Push the table's N keys, which are strings, sorted in place, since the filter denies the
+ * call by which qsort(3) sizes its memory.
+ */
 static void push_keys(struct encoder *e, int table, struct key *keys, size_t n)
 {
 	lua_State *L = e->L;
@@ -233,7 +209,15 @@ static void push_keys(struct encoder *e, int table, struct key *keys, size_t n)
 		lua_pushvalue(L, -1);
 		i++;
 	}
-	sort(keys, n);
+	for (i = n / 2; i-- > 0;)
+		sift(keys, i, n);
+	for (size_t last = n; last-- > 1;) {
+		struct key top = keys[0];
+
+		keys[0] = keys[last];
+		keys[last] = top;
+		sift(keys, 0, last);
+	}
 }
 
 static void put_object(struct encoder *e, struct level *at, int table, size_t n)
@@ -317,12 +301,6 @@ static void count_keys(struct encoder *e, const struct level *at, int table,
 	}
 }
 
-static bool is_list(const struct keys *k)
-{
-	return k->integers > 0 && k->lowest == 1 &&
-	       (lua_Unsigned)k->highest == k->integers;
-}
-
 /* Is the table an array, not an object? */
 static bool is_array(struct encoder *e, const struct level *at, int table,
 		     const struct keys *k)
@@ -335,7 +313,8 @@ static bool is_array(struct encoder *e, const struct level *at, int table,
 			     marked ? "an array with named fields"
 				    : "a table with both integer keys and "
 				      "named fields");
-	if (k->integers > 0 && !is_list(k)) {
+	if (k->integers > 0 &&
+	    (k->lowest != 1 || (lua_Unsigned)k->highest != k->integers)) {
 		lua_pushfstring(L,
 				"a table with %I integer keys from %I to %I "
 				"(a list has 1 to its length)",

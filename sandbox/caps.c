@@ -20,22 +20,15 @@
 	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |             \
 	 SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-static int drop_bounding(void)
-{
-	for (cap_value_t c = 0; cap_get_bound(c) >= 0; c++)
-		if (cap_get_bound(c) == 1 && cap_drop_bound(c) != 0)
-			return -errno;
-	return 0;
-}
-
 void caps_lock(struct sandbox *sb)
 {
 	int rc = 0;
 
 	if (cap_reset_ambient() != 0)
 		rc = -errno;
-	if (rc == 0)
-		rc = drop_bounding();
+	for (cap_value_t c = 0; rc == 0 && cap_get_bound(c) >= 0; c++)
+		if (cap_get_bound(c) == 1 && cap_drop_bound(c) != 0)
+			rc = -errno;
 	if (cap_set_secbits(LOCKED) != 0) {
 		rc = rc != 0 ? rc : -errno;
 		/* the fallback: capabilities are lost at a change of uid */

@@ -17,24 +17,19 @@
 
 #define LOOKED_AT 4096 /* number of descriptors that fds_are_closed() checks */
 
-/* Linux before 5.9 has no close_range(2). */
-static int close_each(int first)
+int fds_close_from(int first)
 {
 	struct rlimit lim;
 
-	if (getrlimit(RLIMIT_NOFILE, &lim) != 0)
+	if (close_range((unsigned int)first, ~0u, 0) == 0)
+		return 0;
+	/* Linux before 5.9 has no close_range(2) */
+	if (errno != ENOSYS || getrlimit(RLIMIT_NOFILE, &lim) != 0)
 		return -errno;
 	for (rlim_t fd = (rlim_t)first; fd < lim.rlim_max && fd < INT32_MAX;
 	     fd++)
 		close((int)fd);
 	return 0;
-}
-
-int fds_close_from(int first)
-{
-	if (close_range((unsigned int)first, ~0u, 0) == 0)
-		return 0;
-	return errno == ENOSYS ? close_each(first) : -errno;
 }
 
 int fds_worker(int run_fd)
@@ -58,20 +53,13 @@ int fds_shim(int run_fd, int *hold_fd)
 	return fds_close_from(at + 1);
 }
 
-static bool is_dev_null(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) &&
-	       st.st_rdev == makedev(1, 3);
-}
-
 bool fds_are_closed(void)
 {
 	struct stat st;
 
 	for (int fd = 0; fd < SANDBOX_RUN_FD; fd++)
-		if (!is_dev_null(fd))
+		if (fstat(fd, &st) != 0 || !S_ISCHR(st.st_mode) ||
+		    st.st_rdev != makedev(1, 3)) /* /dev/null */
 			return false;
 	if (fstat(SANDBOX_RUN_FD, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return false;

@@ -195,16 +195,22 @@ static const struct filter_table worker = {.rules = worker_rules,
 static const struct {
 	uint32_t otherwise; /* action for calls in no table */
 	const struct filter_table *tables[TABLES_MAX];
-	int (*add)(scmp_filter_ctx ctx);	/* or NULL */
-	int (*refine)(struct sock_fprog *prog); /* or NULL */
+	int (*add)(scmp_filter_ctx ctx); /* or NULL */
+	bool refined;			 /* by filter_refine() */
 } kinds[] = {
     [FILTER_WORKER] = {SCMP_ACT_TRAP, .tables = {&worker}},
     [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, .tables = {&worker, &zygote}},
     [FILTER_CLONE] = {SCMP_ACT_TRAP, .add = add_clone},
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
-			.refine = filter_refine_program},
+			.tables = {&filter_local, &filter_advice,
+				   &filter_counts, &filter_options,
+				   &filter_no_sockets},
+			.refined = true},
     [FILTER_BUILD] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_build,
-		      .refine = filter_refine_build},
+		      .tables = {&filter_local, &filter_advice,
+				 &filter_no_counts, &filter_options,
+				 &filter_internet_options, &filter_network},
+		      .refined = true},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, .tables = {&filter_shim}},
     [FILTER_ONE_EXEC] = {SCMP_ACT_ALLOW, .tables = {&filter_one_exec}},
     [FILTER_NO_LOCKS] = {SCMP_ACT_ALLOW, .tables = {&filter_no_locks}},
@@ -255,8 +261,8 @@ int filter_make(enum filter_kind kind, struct sock_fprog *prog)
 		rc = add_rules(ctx, kind);
 	if (rc == 0)
 		rc = export(ctx, prog);
-	if (rc == 0 && kinds[kind].refine != NULL)
-		rc = kinds[kind].refine(prog);
+	if (rc == 0 && kinds[kind].refined)
+		rc = filter_refine(prog, kinds[kind].tables, TABLES_MAX);
 	seccomp_release(ctx);
 	return rc;
 }

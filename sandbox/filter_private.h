@@ -102,6 +102,9 @@ struct filter_table {
 	}
 
 extern const struct filter_table filter_shim, filter_no_locks, filter_one_exec;
+/* shared by programs and builds, of programs, and of builds */
+extern const struct filter_table filter_local, filter_counts, filter_no_sockets,
+    filter_no_counts, filter_network;
 /* shared by paddock-browser and the resolver, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
 
@@ -116,16 +119,15 @@ extern const struct filter_table filter_options, filter_internet_options,
 int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n);
 int filter_add_calls(scmp_filter_ctx ctx, uint32_t action, const int *list,
 		     size_t n);
+/* Add the rules of a program or of a build that are in no table. */
 int filter_add_program(scmp_filter_ctx ctx);
 int filter_add_build(scmp_filter_ctx ctx);
 
 /*
  * Prepend to PROG the errors of calls whose command or option is in no rule of
- * the N tables T. 0 or -errno.
+ * the N tables T; NULL: no table. 0 or -errno.
  */
 int filter_refine(struct sock_fprog *prog, const struct filter_table *const *t,
 		  size_t n);
-int filter_refine_program(struct sock_fprog *prog);
-int filter_refine_build(struct sock_fprog *prog);
 
 #endif

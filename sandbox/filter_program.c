@@ -435,35 +435,15 @@ static int add_not_cloned(scmp_filter_ctx ctx)
 	return rc;
 }
 
-static const struct filter_table local = FILTER_RULES(by_argument),
-				 counts = FILTER_RULES(counted),
-				 no_counts = FILTER_RULES(uncounted),
-				 no_sockets = FILTER_RULES(no_network),
-				 network =
-				     FILTER_TABLE(network_calls, network_rules);
-
-/* The tables with arguments, for a program and for a build. */
-static const struct filter_table *const of_program[] = {
-    &local, &filter_advice, &counts, &filter_options, &no_sockets};
-static const struct filter_table *const of_build[] = {
-    &local,	     &filter_advice,	       &no_counts,
-    &filter_options, &filter_internet_options, &network};
-
-static int add_tables(scmp_filter_ctx ctx, const struct filter_table *const *t,
-		      size_t n)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		rc = filter_add_calls(ctx, ALLOW, t[i]->calls, t[i]->n_calls);
-		if (rc == 0)
-			rc = filter_add(ctx, t[i]->rules, t[i]->n);
-	}
-	return rc;
-}
+const struct filter_table filter_local = FILTER_RULES(by_argument),
+			  filter_counts = FILTER_RULES(counted),
+			  filter_no_counts = FILTER_RULES(uncounted),
+			  filter_no_sockets = FILTER_RULES(no_network),
+			  filter_network =
+			      FILTER_TABLE(network_calls, network_rules);
 
 /* The calls that programs and builds have in common. */
-static int add_local(scmp_filter_ctx ctx)
+int filter_add_build(scmp_filter_ctx ctx)
 {
 	int rc = filter_add_calls(ctx, ALLOW, allowed, ARRAY_LEN(allowed));
 
@@ -478,28 +458,9 @@ static int add_local(scmp_filter_ctx ctx)
 
 int filter_add_program(scmp_filter_ctx ctx)
 {
-	int rc = add_local(ctx);
+	int rc = filter_add_build(ctx);
 
-	if (rc == 0)
-		rc = filter_add_calls(ctx, DENY(EPERM), messages,
-				      ARRAY_LEN(messages));
 	return rc != 0 ? rc
-		       : add_tables(ctx, of_program, ARRAY_LEN(of_program));
-}
-
-int filter_add_build(scmp_filter_ctx ctx)
-{
-	int rc = add_local(ctx);
-
-	return rc != 0 ? rc : add_tables(ctx, of_build, ARRAY_LEN(of_build));
-}
-
-int filter_refine_program(struct sock_fprog *prog)
-{
-	return filter_refine(prog, of_program, ARRAY_LEN(of_program));
-}
-
-int filter_refine_build(struct sock_fprog *prog)
-{
-	return filter_refine(prog, of_build, ARRAY_LEN(of_build));
+		       : filter_add_calls(ctx, DENY(EPERM), messages,
+					  ARRAY_LEN(messages));
 }

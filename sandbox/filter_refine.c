@@ -72,7 +72,7 @@ static int emit_call(struct code *c, const struct call *of,
 
 	emit(c, (struct sock_filter)IF_EQUAL((uint32_t)of->nr, 1, 0));
 	emit(c, (struct sock_filter)GO_ON(0));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && t[i] != NULL; i++)
 		for (size_t r = 0; r < t[i]->n; r++)
 			if (t[i]->rules[r].nr == of->nr) {
 				if (++known > RULES_MAX)

@@ -66,31 +66,6 @@ static size_t all_of(int abi, struct ruleset *all)
 	return size;
 }
 
-static int restrict_self(const struct ruleset *r, size_t size)
-{
-	long fd = syscall(SYS_landlock_create_ruleset, r, size, 0);
-	int rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (syscall(SYS_landlock_restrict_self, (int)fd, 0) != 0)
-		rc = -errno;
-	close((int)fd);
-	return rc;
-}
-
-int landlock_enter(struct sandbox *sb)
-{
-	struct ruleset all;
-	int abi = find_abi();
-
-	if (abi < 0)
-		return sb->err[SANDBOX_LANDLOCK] = abi;
-	sb->landlock_abi = abi;
-	return sb->err[SANDBOX_LANDLOCK] =
-		   restrict_self(&all, all_of(abi, &all));
-}
-
 /* ---- with exceptions ---- */
 
 #define READ_FILES ((1u << 0) | (1u << 2)) /* read and execute */
@@ -141,25 +116,46 @@ static int leave_all(int ruleset, const struct landlock_leave *l, uint64_t net)
 	return rc;
 }
 
+/* Deny R's rights, except for L; NULL: no exception. SIZE is all_of()'s. */
+static int restrict_self(const struct ruleset *r, size_t size,
+			 const struct landlock_leave *l)
+{
+	long fd = syscall(SYS_landlock_create_ruleset, r, size, 0);
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = l != NULL ? leave_all((int)fd, l, r->net) : 0;
+	if (rc == 0 && syscall(SYS_landlock_restrict_self, (int)fd, 0) != 0)
+		rc = -errno;
+	close((int)fd);
+	return rc;
+}
+
+int landlock_enter(struct sandbox *sb)
+{
+	struct ruleset all;
+	int abi = find_abi();
+
+	if (abi < 0)
+		return sb->err[SANDBOX_LANDLOCK] = abi;
+	sb->landlock_abi = abi;
+	return sb->err[SANDBOX_LANDLOCK] =
+		   restrict_self(&all, all_of(abi, &all), NULL);
+}
+
 int landlock_leave(const struct landlock_leave *l)
 {
 	struct ruleset all;
 	int abi = find_abi(), rc;
 	size_t size;
-	long fd;
 
 	if (abi < 0)
 		return abi;
 	size = all_of(abi, &all);
 	if (l->connect)
 		all.net &= ~(uint64_t)CONNECT_TCP;
-	fd = syscall(SYS_landlock_create_ruleset, &all, size, 0);
-	if (fd < 0)
-		return -errno;
-	rc = leave_all((int)fd, l, all.net);
-	if (rc == 0 && syscall(SYS_landlock_restrict_self, (int)fd, 0) != 0)
-		rc = -errno;
-	close((int)fd);
+	rc = restrict_self(&all, size, l);
 	return rc < 0 ? rc : abi;
 }
 
@@ -177,5 +173,5 @@ int landlock_keep_files(const struct sandbox *sb)
 	size_t size = all_of(sb->landlock_abi, &r);
 
 	r.fs = 0;
-	return r.net == 0 && r.scoped == 0 ? 0 : restrict_self(&r, size);
+	return r.net == 0 && r.scoped == 0 ? 0 : restrict_self(&r, size, NULL);
 }

@@ -82,25 +82,19 @@ static int write_file(int proc, const char *who, const char *name,
 	return rc;
 }
 
-/* Write both id maps of WHO: COUNT ids, from OUTSIDE on the host, from INSIDE inside. */
-static int write_maps(const char *who, unsigned int inside,
-		      unsigned int outside, unsigned int count)
+/* Map an id for each slot and one more for the zygote; no id inside is 0. */
+static int map_range(struct sandbox *sb, const char *who)
 {
 	char map[MAP_MAX];
 	int rc;
 
-	snprintf(map, sizeof(map), "%u %u %u\n", inside, outside, count);
+	if (sb->host_ids == 0)
+		return -ENOENT;
+	snprintf(map, sizeof(map), "%u %u %u\n", UIDS_FIRST_INSIDE,
+		 sb->host_ids, sb->slots + 1);
 	rc = write_file(AT_FDCWD, who, "gid_map", map);
-	return rc != 0 ? rc : write_file(AT_FDCWD, who, "uid_map", map);
-}
-
-/* Map an id for each slot and one more for the zygote; no id inside is 0. */
-static int map_range(struct sandbox *sb, const char *who)
-{
-	int rc = sb->host_ids == 0 ? -ENOENT
-				   : write_maps(who, UIDS_FIRST_INSIDE,
-						sb->host_ids, sb->slots + 1);
-
+	if (rc == 0)
+		rc = write_file(AT_FDCWD, who, "uid_map", map);
 	if (rc != 0)
 		return rc;
 	sb->uid_base = (int)sb->host_ids;
@@ -194,38 +188,18 @@ static int enter_userns(struct sandbox *sb)
 		close(down[1]);
 		hold_userns(up[1], down[0]);
 	}
-	close(up[1]);
-	up[1] = -1;
+	sys_drop(&up[1]);
 	if (read(up[0], &err, sizeof(err)) != sizeof(err))
 		err = EPIPE;
 	rc = err != 0 ? -err : join_userns(sb, pid);
-	close(down[1]);
-	down[1] = -1;
+	sys_drop(&down[1]);
 	waitpid(pid, NULL, 0);
 out:
 	for (size_t i = 0; i < ARRAY_LEN(up); i++) {
-		if (up[i] >= 0)
-			close(up[i]);
-		if (down[i] >= 0)
-			close(down[i]);
+		sys_close(up[i]);
+		sys_close(down[i]);
 	}
 	return rc;
-}
-
-/* Enter the other namespaces, as far as the machine allows. */
-static void enter_others(struct sandbox *sb)
-{
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (kinds[i].layer == SANDBOX_NETNS && sb->host_network)
-			continue;
-		sb->err[kinds[i].layer] =
-		    ns_change(unshare_one, 0, kinds[i].flag, kinds[i].link);
-	}
-	if (sb->err[SANDBOX_UTSNS] != 0)
-		return; /* sethostname(2) would rename the host */
-	if (sethostname(SANDBOX_UTS_NAME, strlen(SANDBOX_UTS_NAME)) != 0 ||
-	    setdomainname("", 0) != 0)
-		sb->err[SANDBOX_UTSNS] = -errno;
 }
 
 void ns_enter(struct sandbox *sb)
@@ -240,7 +214,17 @@ void ns_enter(struct sandbox *sb)
 	} else if (sb->own_ids) {
 		sb->err[SANDBOX_UID] = uids_zygote_mapped(sb);
 	}
-	enter_others(sb);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (kinds[i].layer == SANDBOX_NETNS && sb->host_network)
+			continue;
+		sb->err[kinds[i].layer] =
+		    ns_change(unshare_one, 0, kinds[i].flag, kinds[i].link);
+	}
+	if (sb->err[SANDBOX_UTSNS] != 0)
+		return; /* sethostname(2) would rename the host */
+	if (sethostname(SANDBOX_UTS_NAME, strlen(SANDBOX_UTS_NAME)) != 0 ||
+	    setdomainname("", 0) != 0)
+		sb->err[SANDBOX_UTSNS] = -errno;
 }
 
 int ns_enter_own(int proc)

@@ -48,32 +48,6 @@ static int make_filters(struct sandbox *sb)
 	return rc;
 }
 
-/*
- * Root can read more than any id in a user namespace: as root, build the root
- * folder before entering one.
- */
-static bool build_early(struct sandbox *sb, struct rootfs *t, const char **at)
-{
-	if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0)
-		return false;
-	t->others = true;
-	sb->err[SANDBOX_ROOT] = rootfs_build(t, at);
-	return true;
-}
-
-/*
- * Without a user namespace only root can create the other namespaces, and a
- * program needs a uid that nothing else on the host uses.
- */
-static int replace_userns(struct sandbox *sb, const struct rootfs *t)
-{
-	int rc = sb->err[SANDBOX_USERNS];
-
-	if (rc == 0 || !t->no_userns || geteuid() != 0)
-		return rc;
-	return sb->err[SANDBOX_UID] = uids_zygote_direct(sb);
-}
-
 int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 			  unsigned int host_ids, struct rootfs *t,
 			  enum sandbox_layer *failed, const char **at)
@@ -93,9 +67,17 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 		return sb->err[SANDBOX_SECCOMP] = rc;
 	rlimits_zygote_program(sb);
 	landlock_find(sb);
-	early = build_early(sb, t, at);
-	if (!early)
+	/*
+	 * Root can read more than any id in a user namespace: as root, build the root
+	 * folder before entering one.
+	 */
+	early = geteuid() == 0 && unshare(CLONE_NEWNS) == 0;
+	if (early) {
+		t->others = true;
+		sb->err[SANDBOX_ROOT] = rootfs_build(t, at);
+	} else {
 		rootfs_enter_artifacts(t);
+	}
 	if (sb->err[SANDBOX_ROOT] == 0)
 		ns_enter(sb);
 	if (!early && sb->err[SANDBOX_MNTNS] == 0)
@@ -103,7 +85,13 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 	sandbox_empty_keyring();
 	caps_lock(sb);
 	*failed = SANDBOX_USERNS;
-	rc = replace_userns(sb, t);
+	/*
+	 * Without a user namespace only root can create the other namespaces, and a
+	 * program needs a uid that nothing else on the host uses.
+	 */
+	rc = sb->err[SANDBOX_USERNS];
+	if (rc != 0 && t->no_userns && geteuid() == 0)
+		rc = sb->err[SANDBOX_UID] = uids_zygote_direct(sb);
 	if (rc != 0)
 		return rc;
 	for (size_t i = 0; i < ARRAY_LEN(needed); i++) {

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/os/sys.h"
 
 #define UNSEEN_MOST 512	  /* calls allowed since the last look */
 #define FILES_MOST 100000 /* in a look */
@@ -109,8 +110,7 @@ static void look_at_file(struct look *l, const char *path, long n)
 
 	(void)n;
 	l->left--;
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	while (got > 0 && text[got - 1] != '\n')
 		got--; /* part of a line, whose device may be cut off */
 	text[got > 0 ? got : 0] = '\0';
@@ -129,8 +129,7 @@ static bool is_alive(const struct look *l, const char *path)
 	snprintf(below, sizeof(below), "%s/status", path);
 	fd = openat(l->proc, below, O_RDONLY | O_CLOEXEC);
 	n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	return strstr(text, "\nVmSize:") != NULL;
 }

@@ -18,14 +18,6 @@
 #include "base/os/nofollow.h"
 #include "base/os/sys.h"
 
-/* Open the folder NAME in AT, created if missing: a descriptor, or -errno. */
-static int step_into(int at, const char *name)
-{
-	if (mkdirat(at, name, 0755) != 0 && errno != EEXIST)
-		return -errno;
-	return nofollow_open(at, name, O_PATH | O_DIRECTORY);
-}
-
 static int make_mount_file(int at, const char *name)
 {
 	int fd = openat(
@@ -47,10 +39,14 @@ int mounts_point(int root, const char *to, mode_t mode)
 		return -errno;
 	snprintf(path, sizeof(path), "%s", to + strspn(to, "/"));
 	while (fd >= 0 && (name = strsep(&at, "/")) != NULL) {
-		int next = at == NULL && !S_ISDIR(mode)
-			       ? make_mount_file(fd, name)
-			       : step_into(fd, name);
+		int next;
 
+		if (at == NULL && !S_ISDIR(mode))
+			next = make_mount_file(fd, name);
+		else if (mkdirat(fd, name, 0755) != 0 && errno != EEXIST)
+			next = -errno;
+		else
+			next = nofollow_open(fd, name, O_PATH | O_DIRECTORY);
 		close(fd);
 		fd = next;
 	}
@@ -91,13 +87,6 @@ static int clone_mount(int fd, uint64_t flags)
 	return rc;
 }
 
-static int attach(int mount, int point)
-{
-	return sys_result(
-	    syscall(SYS_move_mount, mount, "", point, "",
-		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH));
-}
-
 int mounts_show(int fd, int root, const char *to, uint64_t flags)
 {
 	int mount, point, rc;
@@ -109,7 +98,11 @@ int mounts_show(int fd, int root, const char *to, uint64_t flags)
 	if (mount < 0)
 		return mount;
 	point = mounts_point(root, to, st.st_mode);
-	rc = point < 0 ? point : attach(mount, point);
+	rc = point < 0
+		 ? point
+		 : sys_result(syscall(SYS_move_mount, mount, "", point, "",
+				      MOVE_MOUNT_F_EMPTY_PATH |
+					  MOVE_MOUNT_T_EMPTY_PATH));
 	sys_close(point);
 	close(mount);
 	return rc;

@@ -103,15 +103,6 @@ static int make_point(int root, const char *path, mode_t mode)
 	return 0;
 }
 
-static int make_all_folders(int root, const char **at)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++)
-		rc = make_point(root, *at = folders[i], S_IFDIR);
-	return rc;
-}
-
 static int make_link(const char *to, const char *path)
 {
 	char where[PATH_MAX];
@@ -150,19 +141,14 @@ static int copy_root_file(const char *path)
 }
 
 /* Mount FROM of the host, which only root can change, at PATH. */
-static int show_host_at(int root, const char *path, const char *from,
-			uint64_t flags)
+static int show_host(int root, const char *path, const char *from,
+		     uint64_t flags)
 {
 	int fd = open(from, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	int rc = fd < 0 ? -errno : mounts_show(fd, root, path, flags);
 
 	sys_close(fd);
 	return rc;
-}
-
-static int show_host(int root, const char *path, uint64_t flags)
-{
-	return show_host_at(root, path, path, flags);
 }
 
 static int share_path(int root, size_t i)
@@ -178,7 +164,7 @@ static int share_path(int root, size_t i)
 		return copy_root_file(path);
 	is_layered[i] = S_ISDIR(st.st_mode);
 	if (!S_ISLNK(st.st_mode))
-		return show_host(root, path, MOUNTS_READ_ONLY);
+		return show_host(root, path, path, MOUNTS_READ_ONLY);
 	n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0)
 		return -errno;
@@ -216,39 +202,28 @@ static int make_devices(void)
 	return rc;
 }
 
-/* Can the first device be opened? */
-static bool devices_work(void)
-{
-	char where[PATH_MAX];
-	int fd = open(path_below(where, devices[0].path), O_RDONLY | O_CLOEXEC);
-
-	sys_close(fd);
-	return fd >= 0;
-}
-
-static void remove_devices(void)
-{
-	char where[PATH_MAX];
-
-	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
-		(void)unlink(path_below(where, devices[i].path));
-}
-
 /*
  * Root creates device nodes, whose times and locks are separate from the host's. Other
  * users bind the host's nodes, whose times cannot be set through a read-only mount.
  */
 static int have_devices(int root, const char **at)
 {
-	int rc = 0;
+	char where[PATH_MAX];
+	int fd = -1, rc = make_devices();
 
-	own_devices = make_devices() == 0 && devices_work();
+	if (rc == 0)
+		fd = open(path_below(where, devices[0].path),
+			  O_RDONLY | O_CLOEXEC);
+	sys_close(fd);
+	own_devices = fd >= 0;
 	if (own_devices)
 		return 0;
-	remove_devices();
+	for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+		(void)unlink(path_below(where, devices[i].path));
+	rc = 0;
 	for (size_t i = 0; i < ARRAY_LEN(devices) && rc == 0; i++) {
 		*at = devices[i].of != NULL ? devices[i].of : devices[i].path;
-		rc = show_host_at(root, devices[i].path, *at, MOUNTS_DEVICE);
+		rc = show_host(root, devices[i].path, *at, MOUNTS_DEVICE);
 	}
 	return rc;
 }
@@ -292,18 +267,6 @@ static int hide_fd(int root, int fd, enum rootfs_kind kind, size_t i)
 	return rc;
 }
 
-/*
- * Forget the failed copy of P, which may be shown without a copy; a mount
- * covers the copied part.
- */
-static void forget_copy(struct rootfs_path *p)
-{
-	free(p->errmsg);
-	p->errmsg = NULL;
-	p->used = 0;
-	p->used_by_all = false;
-}
-
 static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 {
 	struct rootfs_path *p = &t->packages[i];
@@ -314,8 +277,11 @@ static int hide_package(int root, struct rootfs *t, size_t i, uint64_t *copied)
 		return fd < 0 ? fd : hide_fd(root, fd, ROOTFS_PACKAGE, i);
 	rootfs_hidden(to, ROOTFS_PACKAGE, i);
 	rc = rootfs_copy(t, p, fd, root, to, copied);
-	if (rc < 0 && p->may_be_itself) {
-		forget_copy(p);
+	if (rc < 0 && p->may_be_itself) { /* a mount covers the copied part */
+		free(p->errmsg);
+		p->errmsg = NULL;
+		p->used = 0;
+		p->used_by_all = false;
 		return hide_fd(root, fd, ROOTFS_PACKAGE, i);
 	}
 	close(fd);
@@ -485,29 +451,23 @@ static int pivot_into_root(void)
 	return 0;
 }
 
-static int copy_resolving(const char **at)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(resolving) && rc == 0; i++) {
-		rc = copy_root_file(*at = resolving[i]);
-		if (rc == -ENOENT)
-			rc = 0;
-	}
-	return rc;
-}
-
 static int fill_rootfs(int root, struct rootfs *t, int artifacts,
 		       const char **at)
 {
-	int rc = make_all_folders(root, at);
+	int rc = 0;
 
+	for (size_t i = 0; i < ARRAY_LEN(folders) && rc == 0; i++)
+		rc = make_point(root, *at = folders[i], S_IFDIR);
 	if (rc == 0)
 		rc = share_all(root, at);
 	if (rc == 0)
 		rootfs_copy_etc(root);
-	if (rc == 0 && t->network)
-		rc = copy_resolving(at);
+	for (size_t i = 0; i < ARRAY_LEN(resolving) && t->network && rc == 0;
+	     i++) {
+		rc = copy_root_file(*at = resolving[i]);
+		if (rc == -ENOENT)
+			rc = 0;
+	}
 	if (rc == 0)
 		rc = have_devices(root, at);
 	if (rc == 0)
@@ -517,7 +477,7 @@ static int fill_rootfs(int root, struct rootfs *t, int artifacts,
 	 * fully visible
 	 */
 	if (rc == 0)
-		rc = show_host(root, *at = "/proc", 0);
+		rc = show_host(root, *at = "/proc", "/proc", 0);
 	return rc == 0 ? mounts_close_within(root, *at) : rc;
 }
 
@@ -529,24 +489,17 @@ void rootfs_enter_artifacts(struct rootfs *t)
 	sys_close(fd);
 }
 
-/*
- * Open the working folder of this mount namespace, even without permissions on
- * the folder.
- */
-static int open_working_folder(void)
-{
-	int fd = (int)syscall(SYS_open_tree, AT_FDCWD, "",
-			      AT_EMPTY_PATH | OPEN_TREE_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int rootfs_build(struct rootfs *t, const char **at)
 {
-	int artifacts = t->in_artifacts ? open_working_folder() : -ENOENT;
+	int root, rc, artifacts = -ENOENT;
 	mode_t mask = umask(022);
-	int root, rc;
 
+	/* the folder in this mount namespace, even without permissions on it */
+	if (t->in_artifacts)
+		artifacts = (int)syscall(SYS_open_tree, AT_FDCWD, "",
+					 AT_EMPTY_PATH | OPEN_TREE_CLOEXEC);
+	if (artifacts == -1)
+		artifacts = -errno;
 	*at = "/";
 	rc =
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ? -errno : 0;

@@ -23,18 +23,6 @@
 /* of files that the shim writes into the folder, and of the folder */
 #define INODES 1024
 
-/* Mount the tmpfs that is bound, read-only, at ROOTFS_IN. */
-static int mount_given(const struct rootfs_run *r)
-{
-	char options[128];
-
-	snprintf(options, sizeof(options),
-		 "mode=0755,size=%llu,nr_inodes=%d,uid=%u,gid=%u",
-		 (unsigned long long)r->bytes, INODES, r->uid, r->gid);
-	return sys_result(mount("paddock", ROOTFS_GIVEN, "tmpfs",
-				MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
-}
-
 /* Is the artifact at F's path the file with F's id? */
 static int check_shown_file(const struct shown_file *f)
 {
@@ -77,35 +65,6 @@ static int show_one(const struct rootfs_run *r, const struct shown_file *f,
 	return rc;
 }
 
-static bool is_gone(int rc)
-{
-	return rc == -ENOENT || rc == -ESTALE;
-}
-
-static int show_input_files(struct rootfs_run *r, int given, bool *bare)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < r->n_given && rc == 0; i++) {
-		rc = show_one(r, &r->given[i], given, bare);
-		if (is_gone(rc)) {
-			r->missing |= UINT64_C(1) << i;
-			rc = 0;
-		}
-	}
-	return rc;
-}
-
-/* Bind the folder with all mounts inside at the program's path. */
-static int bind_given(int given)
-{
-	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = root < 0 ? -errno : mounts_show(given, root, ROOTFS_IN, GIVEN);
-
-	sys_close(root);
-	return rc;
-}
-
 /*
  * Use the ids of the run for file access, since only the owner may write to a
  * folder of the run.
@@ -118,19 +77,36 @@ static void act_as(uid_t uid, gid_t gid)
 
 int rootfs_in_show(struct rootfs_run *r, bool *bare)
 {
+	char options[128];
 	mode_t mask = umask(022);
-	int rc = mount_given(r);
+	int rc;
 
+	/* a tmpfs that is bound, read-only, at ROOTFS_IN */
+	snprintf(options, sizeof(options),
+		 "mode=0755,size=%llu,nr_inodes=%d,uid=%u,gid=%u",
+		 (unsigned long long)r->bytes, INODES, r->uid, r->gid);
+	rc = sys_result(mount("paddock", ROOTFS_GIVEN, "tmpfs",
+			      MS_NOSUID | MS_NODEV | MS_NOEXEC, options));
 	act_as(r->uid, r->gid);
 	r->in_fd = rc == 0
 		       ? open(ROOTFS_GIVEN, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 		       : rc;
 	if (rc == 0 && r->in_fd < 0)
 		rc = -errno;
-	if (rc == 0)
-		rc = show_input_files(r, r->in_fd, bare);
-	if (rc == 0)
-		rc = bind_given(r->in_fd);
+	for (size_t i = 0; i < r->n_given && rc == 0; i++) {
+		rc = show_one(r, &r->given[i], r->in_fd, bare);
+		if (rc == -ENOENT || rc == -ESTALE) {
+			r->missing |= UINT64_C(1) << i;
+			rc = 0;
+		}
+	}
+	if (rc == 0) { /* the folder with all mounts inside */
+		int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		rc = root < 0 ? -errno
+			      : mounts_show(r->in_fd, root, ROOTFS_IN, GIVEN);
+		sys_close(root);
+	}
 	act_as(geteuid(), getegid());
 	umask(mask);
 	return rc;

@@ -186,16 +186,6 @@ static void layer_shared(const struct rootfs_run *r, bool *bare)
 	}
 }
 
-static int show_package(const struct rootfs_run *r, bool *bare)
-{
-	char from[ROOTFS_NAME_MAX];
-
-	if (r->package == ROOTFS_NO_PACKAGE)
-		return 0;
-	rootfs_hidden(from, ROOTFS_PACKAGE, r->package);
-	return show_path(r, from, ROOTFS_TEMPLATE, true, bare);
-}
-
 /* Mount the reads of the run. A read in the host's /tmp appears in the run's own /tmp. */
 static int show_reads(const struct rootfs_run *r, bool *bare)
 {
@@ -246,11 +236,15 @@ static int mount_space(const struct rootfs_run *r, size_t i)
 
 int rootfs_enter(struct rootfs_run *r, int *proc, bool *bare)
 {
-	int rc;
+	char from[ROOTFS_NAME_MAX];
+	int rc = 0;
 
 	*bare = false;
 	layer_shared(r, bare);
-	rc = show_package(r, bare);
+	if (r->package != ROOTFS_NO_PACKAGE) {
+		rootfs_hidden(from, ROOTFS_PACKAGE, r->package);
+		rc = show_path(r, from, ROOTFS_TEMPLATE, true, bare);
+	}
 	for (size_t i = 0; i < ARRAY_LEN(writable) && rc == 0; i++)
 		rc = mount_space(r, i);
 	if (rc == 0)

@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/os/errname.h"
 #include "base/os/log.h"
+#include "base/os/sys.h"
 #include "base/mem.h"
 #include "supervisor/spawn/cgroup_private.h"
 #include "base/id.h"
@@ -172,14 +173,8 @@ static int remove_dead(const char *path)
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 		remove_base(path, true);
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return 0;
-}
-
-static void sweep_groups(const char *dir)
-{
-	each_group(dir, is_servers, remove_dead);
 }
 
 /* ---- making ---- */
@@ -252,7 +247,7 @@ static int make_tree(const struct cgroup_home *home, const char *name,
 {
 	int rc;
 
-	sweep_groups(home->own[t]);
+	each_group(home->own[t], is_servers, remove_dead);
 	rc = make_base(home->own[t], name, t);
 	return rc == 0 ? make_leaves(t) : rc;
 }
@@ -329,8 +324,7 @@ static int use_own(const char *own)
 	int fd = cgroup_make(own, SELF);
 	int rc = fd < 0 ? fd : cgroup_move(fd, getpid());
 
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	if (rc == 0)
 		rc = pass_all_on(own);
 	if (rc < 0)
@@ -345,7 +339,7 @@ static int use_top(const char *top, const char *name)
 {
 	int rc;
 
-	sweep_groups(top);
+	each_group(top, is_servers, remove_dead);
 	rc = delegate_controllers(top);
 	if (rc == 0)
 		rc = make_base(top, name, CGROUP_UNIFIED);
@@ -364,24 +358,18 @@ static int make_v2(const struct cgroup_home *home, const char *name)
 	return geteuid() == 0 ? use_top(top, name) : -EACCES;
 }
 
-static void find_home(struct cgroup_home *home)
-{
-	char *self = buf_file("/proc/self/cgroup", MOUNTINFO_MAX);
-	char *mounts = buf_file("/proc/self/mountinfo", MOUNTINFO_MAX);
-
-	cgroup_find(self, mounts, home);
-	free(self);
-	free(mounts);
-}
-
 void cgroup_init(void)
 {
 	struct cgroup_home home;
+	char *self = buf_file("/proc/self/cgroup", MOUNTINFO_MAX);
+	char *mounts = buf_file("/proc/self/mountinfo", MOUNTINFO_MAX);
 	char id[ID_SIZE], *name;
 	enum cgroup_version v = CGROUP_NONE;
 	int rc = 0;
 
-	find_home(&home);
+	cgroup_find(self, mounts, &home);
+	free(self);
+	free(mounts);
 	id_new(id, "inst");
 	name = xasprintf("paddock-%s", id);
 	if (home.own[CGROUP_UNIFIED] != NULL &&
@@ -490,17 +478,6 @@ int cgroup_place(enum cgroup_leaf leaf, pid_t pid)
 	return rc;
 }
 
-/* In version 1 a thread moves itself, since then the kernel does not wait. */
-static void enter_v1(enum cgroup_leaf leaf)
-{
-	if (cgroups.version != CGROUP_V1)
-		return;
-	for (int t = 0; t < CGROUP_TREES; t++)
-		if (t != CGROUP_UNIFIED)
-			(void)cgroup_put(cgroups.base[t], leaf_name(leaf),
-					 "tasks", "0");
-}
-
 pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
 {
 	int fd = cgroup_open(cgroups.base[CGROUP_UNIFIED], leaf_name(leaf), ".",
@@ -521,8 +498,12 @@ pid_t cgroup_clone(enum cgroup_leaf leaf, unsigned long flags)
 	if (pid < 0) /* an older kernel, or a filter around us */
 		pid =
 		    syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
-	if (pid == 0)
-		enter_v1(leaf);
+	/* in version 1 a thread moves itself, since then the kernel does not wait */
+	for (int t = 0;
+	     pid == 0 && cgroups.version == CGROUP_V1 && t < CGROUP_TREES; t++)
+		if (t != CGROUP_UNIFIED)
+			(void)cgroup_put(cgroups.base[t], leaf_name(leaf),
+					 "tasks", "0");
 	return pid < 0 ? -errno : (pid_t)pid;
 }
 

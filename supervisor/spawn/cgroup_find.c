@@ -121,33 +121,26 @@ static bool is_mount(char *line, enum cgroup_tree tree, char **root,
 			controllers[tree]);
 }
 
-static void find_tree(const char *self, const char *mountinfo,
-		      enum cgroup_tree tree, struct cgroup_home *home)
-{
-	char *path = own_path(self, tree);
-	char *text = xstrdup(mountinfo), *save = NULL;
-
-	for (char *line = strtok_r(text, "\n", &save);
-	     path != NULL && line != NULL && home->own[tree] == NULL;
-	     line = strtok_r(NULL, "\n", &save)) {
-		char *root, *where;
-
-		if (!is_mount(line, tree, &root, &where))
-			continue;
-		home->own[tree] = group_below(where, root, path);
-		if (home->own[tree] != NULL)
-			home->top[tree] = xstrdup(where);
-	}
-	free(text);
-	free(path);
-}
-
 void cgroup_find(const char *self, const char *mountinfo,
 		 struct cgroup_home *home)
 {
 	*home = (struct cgroup_home){0};
-	for (int t = 0; t < CGROUP_TREES; t++)
-		find_tree(self, mountinfo, (enum cgroup_tree)t, home);
+	for (int t = 0; t < CGROUP_TREES; t++) {
+		char *path = own_path(self, (enum cgroup_tree)t);
+		char *text = xstrdup(mountinfo), *save = NULL, *root, *where;
+
+		for (char *line = strtok_r(text, "\n", &save);
+		     path != NULL && line != NULL && home->own[t] == NULL;
+		     line = strtok_r(NULL, "\n", &save)) {
+			if (!is_mount(line, (enum cgroup_tree)t, &root, &where))
+				continue;
+			home->own[t] = group_below(where, root, path);
+			if (home->own[t] != NULL)
+				home->top[t] = xstrdup(where);
+		}
+		free(text);
+		free(path);
+	}
 }
 
 void cgroup_home_fini(struct cgroup_home *home)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 #include "ipc/zygote_proto.h"
 #include "supervisor/spawn/privsep.h"
 
@@ -111,17 +112,6 @@ static int64_t since(int64_t now, int64_t before)
 	return now < 0 ? -1 : now - (before > 0 ? before : 0);
 }
 
-/* Subtract earlier use. A peak that cannot be reset counts only after growing. */
-static void subtract(struct cgroup_use *u, const struct cgroup_use *b)
-{
-	u->cpu_user_us = since(u->cpu_user_us, b->cpu_user_us);
-	u->cpu_system_us = since(u->cpu_system_us, b->cpu_system_us);
-	u->oom_kills = since(u->oom_kills, b->oom_kills);
-	u->refused = since(u->refused, b->refused);
-	if (b->peak_bytes >= 0 && u->peak_bytes <= b->peak_bytes)
-		u->peak_bytes = -1;
-}
-
 /* Reset version 2's peak, which since Linux 6.12 is reset for the descriptor alone. */
 static bool reset_peak_v2(struct slot *s)
 {
@@ -131,8 +121,7 @@ static bool reset_peak_v2(struct slot *s)
 			      "memory.peak", O_RDWR);
 	if (s->peak >= 0 && write(s->peak, "0", 1) == 1)
 		return true;
-	if (s->peak >= 0)
-		close(s->peak);
+	sys_close(s->peak);
 	s->peak = 0;
 	return false;
 }
@@ -215,17 +204,6 @@ static bool kill_one(void *arg, pid_t pid)
 	return true;
 }
 
-static void kill_all(const struct slot *s)
-{
-	if (cgroup_put(cgroups.base[CGROUP_UNIFIED], s->name, "cgroup.kill",
-		       "1") == 0)
-		return;
-	for (int i = 0; i < KILL_ROUNDS; i++)
-		if (cgroup_members(cgroups.base[CGROUP_PIDS], s->name, kill_one,
-				   NULL) == 0)
-			break;
-}
-
 int64_t cgroup_run_cpu_ms(uint32_t slot)
 {
 	const struct slot *s = &slots[slot];
@@ -244,12 +222,24 @@ int64_t cgroup_run_cpu_ms(uint32_t slot)
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 {
 	const struct slot *s = &slots[slot];
+	const struct cgroup_use *b = &s->before;
 
 	*use = CGROUP_USE_UNKNOWN;
 	if (cgroups.version == CGROUP_NONE || !s->made)
 		return;
-	kill_all(s);
+	if (cgroup_put(cgroups.base[CGROUP_UNIFIED], s->name, "cgroup.kill",
+		       "1") != 0)
+		for (int i = 0; i < KILL_ROUNDS; i++)
+			if (cgroup_members(cgroups.base[CGROUP_PIDS], s->name,
+					   kill_one, NULL) == 0)
+				break;
 	read_use(s, use);
 	take_peak(&slots[slot], use);
-	subtract(use, &s->before);
+	use->cpu_user_us = since(use->cpu_user_us, b->cpu_user_us);
+	use->cpu_system_us = since(use->cpu_system_us, b->cpu_system_us);
+	use->oom_kills = since(use->oom_kills, b->oom_kills);
+	use->refused = since(use->refused, b->refused);
+	/* a peak that cannot be reset counts only after growing */
+	if (b->peak_bytes >= 0 && use->peak_bytes <= b->peak_bytes)
+		use->peak_bytes = -1;
 }

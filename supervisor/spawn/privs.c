@@ -79,24 +79,19 @@ static int take_spare(char *errmsg, size_t size)
 	return 0;
 }
 
-static const struct passwd *find_user(const char *user)
-{
-	const struct passwd *pw = getpwnam(user);
-	char *end;
-	unsigned long id = strtoul(user, &end, 10);
-
-	if (pw == NULL && *user != '\0' && *end == '\0' && id < UINT32_MAX)
-		pw = getpwuid((uid_t)id);
-	return pw;
-}
-
 int privs_choose(const char *user, char *errmsg, size_t size)
 {
+	const char *name = user != NULL ? user : OWN_USER;
 	const struct passwd *pw;
+	unsigned long id;
+	char *end;
 
 	if (geteuid() != 0 || (user != NULL && strcmp(user, "root") == 0))
 		return 0;
-	pw = find_user(user != NULL ? user : OWN_USER);
+	pw = getpwnam(name);
+	id = strtoul(name, &end, 10);
+	if (pw == NULL && *name != '\0' && *end == '\0' && id < UINT32_MAX)
+		pw = getpwuid((uid_t)id);
 	if (pw != NULL && pw->pw_uid == 0)
 		return 0;
 	if (pw != NULL) {

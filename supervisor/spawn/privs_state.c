@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/os/log.h"
+#include "base/os/sys.h"
 #include "base/mem.h"
 
 #define LINKS_MAX 40 /* the kernel's limit */
@@ -34,8 +35,7 @@ static int begin_walk(struct walk *k)
 {
 	struct privs_way *w = k->way;
 
-	if (w->fd >= 0)
-		close(w->fd);
+	sys_close(w->fd);
 	w->theirs = w->shared = w->made = false;
 	w->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return w->fd < 0 ? -errno : 0;
@@ -84,8 +84,7 @@ static int step_into(struct walk *k, const char *name)
 		w->fd = fd;
 		return 0;
 	}
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	return rc;
 }
 
@@ -121,9 +120,7 @@ int privs_walk(const char *path, enum privs_links links, struct privs_way *w)
 
 void privs_walked(struct privs_way *w)
 {
-	if (w->fd >= 0)
-		close(w->fd);
-	w->fd = -1;
+	sys_drop(&w->fd);
 }
 
 /* ---- the state folder ---- */
@@ -135,10 +132,10 @@ static bool is_ours(int fd)
 	DIR *d = again >= 0 ? fdopendir(again) : NULL;
 	size_t n = 0;
 
-	if (d == NULL && again >= 0)
-		close(again);
-	if (d == NULL)
+	if (d == NULL) {
+		sys_close(again);
 		return false;
+	}
 	while (readdir(d) != NULL)
 		n++;
 	closedir(d);
@@ -168,8 +165,8 @@ static void give_entry(const struct new_owner *to, int at, const char *name,
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd >= 0 && depth < DEPTH_MAX)
 			give_folder(to, fd, depth + 1);
-		else if (fd >= 0)
-			close(fd);
+		else
+			sys_close(fd);
 	} else if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
 		log_warn("server",
 			 "file=\"%s\" given=no msg=\"it has another "
@@ -259,8 +256,7 @@ int privs_hand_over(const char *dir, uid_t uid, gid_t gid, bool try,
 			fd = -1;
 		}
 	}
-	if (fd >= 0)
-		close(fd);
+	sys_close(fd);
 	privs_walked(&w);
 	/* the store reports folders that cannot be opened */
 	return rc == -ELOOP || rc == -EPERM ? -EPERM : 0;

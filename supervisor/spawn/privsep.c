@@ -28,6 +28,7 @@
 #include "ipc/zygote_proto.h"
 #include "base/os/fdpass.h"
 #include "base/os/no_core.h"
+#include "base/os/sys.h"
 #include "supervisor/spawn/privs.h"
 #include "supervisor/spawn/ids/uid_range.h"
 #include "supervisor/runtime/runtime.h"
@@ -124,28 +125,11 @@ _Noreturn static void become_browser(char **argv, int control)
 	_exit(127);
 }
 
-static int take_log(int fd)
-{
-	if (privsep.log >= 0)
-		close(privsep.log);
-	/* above the numbers that a child assigns */
-	privsep.log = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 16);
-	return privsep.log < 0 ? -EINVAL : 0;
-}
-
-/* The cgroup of a zygote, by the kind in ARGV as worker/main.c reads the kind. */
-static enum cgroup_leaf leaf_of(char *const argv[])
-{
-	enum runtime_kind kind = 0;
-
-	(void)runtime_find(argv[1], &kind);
-	return (enum cgroup_leaf)kind;
-}
-
 /* Start a child of the server (CLONE_PARENT), which reaps the child. */
 static int start_by_keeper(struct request *o, size_t len, int control)
 {
 	bool broker = o->what == START_BROWSER;
+	enum runtime_kind kind = 0;
 	char *argv[ARGS_MAX + 1];
 	size_t n = 0;
 	pid_t pid;
@@ -161,9 +145,11 @@ static int start_by_keeper(struct request *o, size_t len, int control)
 	if (broker ? privsep.paths.browser == NULL || uid_range_browser() == 0
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
+	if (!broker) /* as worker/main.c reads the kind */
+		(void)runtime_find(argv[1], &kind);
 	/* the browser's requestor checks at once whether the browser is in the cgroup */
 	pid = broker ? cgroup_clone(CGROUP_BROWSER, CLONE_PARENT | CLONE_VFORK)
-		     : cgroup_clone(leaf_of(argv), CLONE_PARENT);
+		     : cgroup_clone((enum cgroup_leaf)kind, CLONE_PARENT);
 	if (pid == 0 && broker)
 		become_browser(argv, control);
 	if (pid == 0)
@@ -198,7 +184,11 @@ static int obey(struct request *o, size_t len, int control, int *fd)
 	case START_BROWSER:
 		return start_by_keeper(o, len, control);
 	case TAKE_LOG:
-		return take_log(control);
+		sys_close(privsep.log);
+		/* above the numbers that a child assigns */
+		privsep.log =
+		    control < 0 ? -1 : fcntl(control, F_DUPFD_CLOEXEC, 16);
+		return privsep.log < 0 ? -EINVAL : 0;
 	case OPEN_LOG:
 		return open_for_them(privsep.paths.log, fd);
 	case OPEN_AUDIT:
@@ -214,16 +204,6 @@ static int obey(struct request *o, size_t len, int control, int *fd)
 		return *fd < 0 ? *fd : 0;
 	}
 	return -EINVAL;
-}
-
-static void own_copies(struct privsep_paths *p)
-{
-	p->worker = xstrdup_opt(p->worker);
-	p->browser = xstrdup_opt(p->browser);
-	p->socket = xstrdup_opt(p->socket);
-	p->state = xstrdup_opt(p->state);
-	p->log = xstrdup_opt(p->log);
-	p->audit = xstrdup_opt(p->audit);
 }
 
 _Noreturn static void serve_keeper(int sock)
@@ -252,10 +232,8 @@ _Noreturn static void serve_keeper(int sock)
 		}
 		if (fdpass_send(REQUEST_FD, &answer, sizeof(answer), fd, 0) < 0)
 			break;
-		if (control >= 0)
-			close(control);
-		if (fd >= 0)
-			close(fd);
+		sys_close(control);
+		sys_close(fd);
 	}
 	cgroup_remove();
 	_exit(0);
@@ -263,12 +241,18 @@ _Noreturn static void serve_keeper(int sock)
 
 int privsep_start(const struct privsep_paths *paths)
 {
+	struct privsep_paths *p = &privsep.paths;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	privsep.paths = *paths;
-	own_copies(&privsep.paths);
+	*p = *paths;
+	p->worker = xstrdup_opt(p->worker);
+	p->browser = xstrdup_opt(p->browser);
+	p->socket = xstrdup_opt(p->socket);
+	p->state = xstrdup_opt(p->state);
+	p->log = xstrdup_opt(p->log);
+	p->audit = xstrdup_opt(p->audit);
 	privsep.pid = fork();
 	if (privsep.pid == 0)
 		serve_keeper(ends[1]);
@@ -284,30 +268,10 @@ int privsep_start(const struct privsep_paths *paths)
 
 void privsep_release(void)
 {
-	if (privsep.fd >= 0)
-		close(privsep.fd);
-	privsep.fd = -1;
+	sys_drop(&privsep.fd);
 }
 
 /* ---- the supervisor's side ---- */
-
-/* Limit each wait for privsep to MS. */
-static void be_patient(int64_t ms)
-{
-	const struct timeval *tv = CLOCK_TIMEVAL(ms);
-
-	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO, tv, sizeof(*tv));
-	setsockopt(privsep.fd, SOL_SOCKET, SO_SNDTIMEO, tv, sizeof(*tv));
-}
-
-static int patience_ms(void)
-{
-	int usual = privsep.paths.answer_ms;
-
-	usual = usual > 0 ? usual : ANSWER_MS;
-	return privsep.answered == privsep.asked || usual < OWING_MS ? usual
-								     : OWING_MS;
-}
 
 /* Receive the answer to request NUMBER, and drop late answers to earlier requests. */
 static int hear_answer(uint32_t number, int *fd)
@@ -321,9 +285,7 @@ static int hear_answer(uint32_t number, int *fd)
 		if (a.number == number)
 			return a.is;
 		log_warn("privsep", "answer=%u late=yes", a.number);
-		if (*fd >= 0)
-			close(*fd);
-		*fd = -1;
+		sys_drop(fd);
 	}
 	if (n == -EAGAIN)
 		return -ETIMEDOUT;
@@ -332,12 +294,19 @@ static int hear_answer(uint32_t number, int *fd)
 
 static int tell_and_hear(struct request *o, size_t len, int control, int *fd)
 {
+	int ms =
+	    privsep.paths.answer_ms > 0 ? privsep.paths.answer_ms : ANSWER_MS;
+	const struct timeval *tv;
 	int rc;
 
 	*fd = -1;
 	if (privsep.fd < 0)
 		return -ENOTCONN;
-	be_patient(patience_ms());
+	if (privsep.answered != privsep.asked && ms > OWING_MS)
+		ms = OWING_MS;
+	tv = CLOCK_TIMEVAL(ms);
+	setsockopt(privsep.fd, SOL_SOCKET, SO_RCVTIMEO, tv, sizeof(*tv));
+	setsockopt(privsep.fd, SOL_SOCKET, SO_SNDTIMEO, tv, sizeof(*tv));
 	o->number = privsep.asked + 1;
 	rc = fdpass_send(privsep.fd, o, offsetof(struct request, args) + len,
 			 control, 0);
@@ -358,8 +327,7 @@ static bool take_late(void)
 	       sizeof(a)) {
 		if (fdpass_recv(privsep.fd, &a, sizeof(a), &fd, NULL) > 0)
 			privsep.answered = a.number;
-		if (fd >= 0)
-			close(fd);
+		sys_close(fd);
 	}
 	return n == 0;
 }

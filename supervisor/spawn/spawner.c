@@ -77,18 +77,6 @@ void spawner_fail_pending(struct zygote *z, int err)
 
 /* ---- cloned workers ---- */
 
-/* Did the worker of request SEQ, cloned as PID, end already? Pids are used again. */
-static struct early_exit *early_exit_find(struct spawner *c, pid_t pid,
-					  uint32_t seq)
-{
-	struct early_exit *e;
-
-	SLIST_FOREACH(e, &c->early_exit, link)
-		if (e->pid == pid && (int32_t)(e->seq - seq) >= 0)
-			return e;
-	return NULL;
-}
-
 void spawner_settle(struct spawner *c)
 {
 	struct early_exit *e;
@@ -104,28 +92,22 @@ void spawner_settle(struct spawner *c)
 	}
 }
 
-/* Report to the zygote HOLDER, if alive, that worker SEQ of SLOT has ended. */
-static void release(struct spawner *c, pid_t holder, uint32_t slot,
-		    uint32_t seq)
-{
-	const struct zygote_proto_request request = {
-	    .type = ZYGOTE_PROTO_RELEASE, .slot = slot, .seq = seq};
-	const struct zygote *z = zygote_of_pid(c, holder);
-
-	if (z != NULL) /* if lost, the slot's next RELEASE does the same */
-		(void)fdpass_send(z->control, &request, sizeof(request), -1,
-				  MSG_DONTWAIT);
-}
-
 static void child_report(struct spawner *c, struct spawner_child *child,
 			 int status, const struct rusage *use)
 {
-	const struct spawner_child was = *child;
+	const struct zygote_proto_request request = {.type =
+							 ZYGOTE_PROTO_RELEASE,
+						     .slot = child->slot,
+						     .seq = child->seq};
+	pid_t holder = child->holder;
+	const struct zygote *z;
 
 	c->slots.used[child->slot] = false;
 	child->on_exit(child, status, use);
-	if (was.holder != 0)
-		release(c, was.holder, was.slot, was.seq);
+	z = holder != 0 ? zygote_of_pid(c, holder) : NULL;
+	if (z != NULL) /* if lost, the slot's next RELEASE does the same */
+		(void)fdpass_send(z->control, &request, sizeof(request), -1,
+				  MSG_DONTWAIT);
 }
 
 void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
@@ -145,7 +127,10 @@ void spawner_spawned(struct zygote *z, const struct zygote_proto_event *event)
 		child->on_spawned(child, event->err > 0 ? event->err : EIO);
 		return;
 	}
-	e = early_exit_find(c, event->pid, event->seq);
+	/* did this worker end already? Pids are used again */
+	SLIST_FOREACH(e, &c->early_exit, link)
+		if (e->pid == event->pid && (int32_t)(e->seq - event->seq) >= 0)
+			break;
 	if (e == NULL) {
 		child->pid = event->pid;
 		HASH_ADD_INT(c->by_pid, pid, child);
@@ -289,23 +274,11 @@ pid_t spawner_zygote_pid(const struct spawner *c, enum runtime_kind kind)
 
 /* ---- start and stop ---- */
 
-/*
- * Raise the limit, since the kernel bounds a user's descriptors in flight by the limit.
- */
-static void want_files(void)
-{
-	struct rlimit own;
-
-	if (getrlimit(RLIMIT_NOFILE, &own) != 0 || own.rlim_cur == own.rlim_max)
-		return;
-	own.rlim_cur = own.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &own);
-}
-
 struct spawner *spawner_start(struct event_base *base, const char *path,
 			      const struct spawner_ops *ops, void *arg)
 {
 	struct spawner *c = xcalloc(1, sizeof(*c));
+	struct rlimit own;
 	int rc = 0;
 
 	c->base = base;
@@ -321,7 +294,11 @@ struct spawner *spawner_start(struct event_base *base, const char *path,
 	SLIST_INIT(&c->early_exit);
 	/* a child of a killed zygote must not outlive the supervisor either */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	want_files();
+	/* the kernel bounds a user's descriptors in flight by the limit */
+	if (getrlimit(RLIMIT_NOFILE, &own) == 0) {
+		own.rlim_cur = own.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &own);
+	}
 	for (int i = 0; rc == 0 && i < RUNTIMES; i++) {
 		c->pool[i].wanted = runtimes[i]->always;
 		if (c->pool[i].wanted)

@@ -34,7 +34,7 @@ void spawner_rootfs_fini(struct spawner *c)
 	*t = (struct spawner_rootfs){0};
 }
 
-static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
+void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 {
 	struct spawner_rootfs *t = &c->rootfs;
 
@@ -49,11 +49,6 @@ static void copy_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
 	}
 	for (size_t i = 0; i < t->n_reads; i++)
 		t->reads[i] = xstrdup(rootfs->reads[i]);
-}
-
-void spawner_set_tree(struct spawner *c, const struct spawner_rootfs *rootfs)
-{
-	copy_tree(c, rootfs);
 	for (int kind = 0; kind < RUNTIMES; kind++) {
 		struct zygote_pool *p = &c->pool[kind];
 		bool sees_host = runtimes[kind]->sees_host;
@@ -106,24 +101,6 @@ void spawner_rootfs_forget(struct zygote *z)
 	}
 }
 
-static bool find_package(const struct spawner_rootfs *t, const char *path,
-			 size_t *at)
-{
-	for (*at = 0; *at < t->n_packages; ++*at)
-		if (strcmp(t->packages[*at].path, path) == 0)
-			return true;
-	return false;
-}
-
-static bool find_read(const struct spawner_rootfs *t, const char *path,
-		      size_t *at)
-{
-	for (*at = 0; *at < t->n_reads; ++*at)
-		if (strcmp(t->reads[*at], path) == 0)
-			return true;
-	return false;
-}
-
 /* Does U concern JOB? A missing read does no harm. */
 static bool concerns(const struct spawner *c, const struct spawner_job *job,
 		     const struct mount_failure *u)
@@ -142,22 +119,10 @@ static bool concerns(const struct spawner *c, const struct spawner_job *job,
 	return false;
 }
 
-static void describe(const struct spawner_rootfs *t,
-		     const struct mount_failure *u, struct spawner_lack *lack)
-{
-	*lack = (struct spawner_lack){
-	    .errmsg = u->errmsg,
-	    .is_read = u->is_read,
-	    .is_copy = !u->is_read && t->packages[u->at].copied,
-	    .err = u->err,
-	    .used = u->used,
-	    .by_all = u->used_by_all,
-	    .allowed = u->used_by_all ? t->copies_bytes : t->copy_bytes};
-}
-
 bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 		   struct spawner_lack *lack)
 {
+	const struct spawner_rootfs *t = &c->rootfs;
 	struct zygote_pool *p = &c->pool[job->kind];
 	const struct mount_failure *u;
 
@@ -168,7 +133,14 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 			break;
 	if (u == NULL)
 		return false;
-	describe(&c->rootfs, u, lack);
+	*lack = (struct spawner_lack){
+	    .errmsg = u->errmsg,
+	    .is_read = u->is_read,
+	    .is_copy = !u->is_read && t->packages[u->at].copied,
+	    .err = u->err,
+	    .used = u->used,
+	    .by_all = u->used_by_all,
+	    .allowed = u->used_by_all ? t->copies_bytes : t->copy_bytes};
 	if (clock_mono_ms() - p->renewed_ms >= RENEW_EVERY_MS) {
 		p->renewed_ms = clock_mono_ms();
 		spawner_renew(c, job->kind);
@@ -178,29 +150,21 @@ bool spawner_lacks(struct spawner *c, const struct spawner_job *job,
 
 /* ---- artifacts ---- */
 
-/* Set the folder of artifacts for later zygotes; true: a change. */
-static bool tell_artifacts(struct spawner *c, const char *path,
-			   const struct file_id *id)
-{
-	struct spawner_rootfs *t = &c->rootfs;
-
-	if (t->artifacts != NULL && strcmp(t->artifacts, path) == 0 &&
-	    file_id_same(&t->artifacts_id, id))
-		return false;
-	free(t->artifacts);
-	t->artifacts = xstrdup(path);
-	t->artifacts_id = *id;
-	return true;
-}
-
 int spawner_show_artifacts(struct spawner *c, enum runtime_kind kind,
 			   const char *path, const struct file_id *id,
 			   const char **errmsg)
 {
+	struct spawner_rootfs *t = &c->rootfs;
 	struct zygote_pool *p = &c->pool[kind];
 	const struct mount_failure *u;
-	bool renew = tell_artifacts(c, path, id);
+	bool renew = t->artifacts == NULL || strcmp(t->artifacts, path) != 0 ||
+		     !file_id_same(&t->artifacts_id, id);
 
+	if (renew) { /* the folder for later zygotes */
+		free(t->artifacts);
+		t->artifacts = xstrdup(path);
+		t->artifacts_id = *id;
+	}
 	if (p->current == NULL)
 		return -EAGAIN; /* the next zygote has the folder */
 	if (renew || !file_id_same(&p->current->artifacts, id)) {
@@ -223,9 +187,12 @@ int spawner_rootfs_request(const struct spawner *c,
 			   struct zygote_proto_request *request)
 {
 	const struct spawner_rootfs *t = &c->rootfs;
-	size_t at;
+	size_t at = 0;
 
-	if (!find_package(t, job->package, &at) ||
+	while (at < t->n_packages &&
+	       strcmp(t->packages[at].path, job->package) != 0)
+		at++;
+	if (at == t->n_packages ||
 	    !file_id_same(&t->packages[at].id, &job->package_id) ||
 	    strcmp(t->packages[at].digest, job->digest) != 0)
 		return -ESTALE;
@@ -237,7 +204,10 @@ int spawner_rootfs_request(const struct spawner *c,
 	request->in = job->in;
 	request->n_files = (uint32_t)job->n_files;
 	for (size_t i = 0; i < job->n_reads; i++)
-		if (find_read(t, job->reads[i], &at))
-			request->reads |= UINT64_C(1) << at;
+		for (at = 0; at < t->n_reads; at++)
+			if (strcmp(t->reads[at], job->reads[i]) == 0) {
+				request->reads |= UINT64_C(1) << at;
+				break;
+			}
 	return 0;
 }

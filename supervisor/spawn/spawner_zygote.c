@@ -160,16 +160,6 @@ struct zygote *zygote_of_pid(struct spawner *c, pid_t pid)
 	return NULL;
 }
 
-static void zygote_free(struct zygote *z)
-{
-	LIST_REMOVE(z, link);
-	event_free(z->readable);
-	event_free(z->overdue);
-	close(z->control);
-	spawner_rootfs_forget(z);
-	free(z);
-}
-
 static void schedule_restart(struct zygote_pool *p)
 {
 	p->restart_ms =
@@ -268,7 +258,12 @@ void zygote_gone(struct zygote *z, int status)
 	if (!TAILQ_EMPTY(&z->pending))
 		c->unknown_children = true;
 	spawner_fail_pending(z, ESRCH);
-	zygote_free(z);
+	LIST_REMOVE(z, link);
+	event_free(z->readable);
+	event_free(z->overdue);
+	close(z->control);
+	spawner_rootfs_forget(z);
+	free(z);
 	if (c->stopping || retired)
 		return;
 	log_warn("crew", "zygote=gone status=%d", status);

@@ -19,6 +19,7 @@
 
 #include "base/os/id_range.h"
 #include "base/os/log.h"
+#include "base/os/sys.h"
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
 
@@ -27,17 +28,6 @@ _Static_assert(ZYGOTE_PROTO_SLOTS + 1 < ID_RANGE_BLOCK,
 
 static char argument[32];
 static uint32_t range; /* first id of the range; 0: no range */
-
-/*
- * Servers in containers do not see each other's locks, but each container has
- * its own mount namespace.
- */
-static uint64_t salt(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/mnt", &st) == 0 ? st.st_ino : 0;
-}
 
 /* Is ID known to a directory service, or just taken by systemd-nspawn? */
 static bool is_known_id(uint32_t id)
@@ -51,19 +41,6 @@ static bool take_range(void *arg, uint32_t first)
 
 	return !is_known_id(first) &&
 	       (fd < 0 || id_range_lock(fd, first, ID_RANGE_BLOCK) == 0);
-}
-
-/*
- * Open the file of locks, and make its folder: a private server may come before
- * any daemon.
- */
-static int open_locks(void)
-{
-	char dir[] = ID_RANGE_LOCKS;
-
-	*strrchr(dir, '/') = '\0';
-	(void)mkdir(dir, 0755);
-	return id_range_open(ID_RANGE_LOCKS);
 }
 
 static int no_locks(int rc, char *errmsg, size_t size)
@@ -82,14 +59,19 @@ static int no_locks(int rc, char *errmsg, size_t size)
 static int pick_range(int fd, char *errmsg, size_t size)
 {
 	struct id_range_view v;
+	struct stat st = {0};
 	uint32_t first;
 
+	/*
+	 * servers in containers do not see each other's locks, but each container
+	 * has its own mount namespace
+	 */
+	(void)stat("/proc/self/ns/mnt", &st);
 	id_range_read(&v);
-	first = id_range_pick(&v, salt(), take_range, &fd);
+	first = id_range_pick(&v, st.st_ino, take_range, &fd);
 	id_range_forget(&v);
 	if (first == 0) {
-		if (fd >= 0)
-			close(fd);
+		sys_close(fd);
 		snprintf(
 		    errmsg, size,
 		    "no %u user ids in a row are free for runs, by "
@@ -107,11 +89,15 @@ static int pick_range(int fd, char *errmsg, size_t size)
 
 int uid_range_take(char *errmsg, size_t size)
 {
+	char dir[] = ID_RANGE_LOCKS;
 	int fd;
 
 	if (geteuid() != 0)
 		return 0;
-	fd = open_locks();
+	/* a private server may come before any daemon, which makes the folder, too */
+	*strrchr(dir, '/') = '\0';
+	(void)mkdir(dir, 0755);
+	fd = id_range_open(ID_RANGE_LOCKS);
 	return fd < 0 ? no_locks(fd, errmsg, size)
 		      : pick_range(fd, errmsg, size);
 }

@@ -23,20 +23,9 @@
 /* Frames under way each way: unix(7) charges the sender's buffer alone. */
 #define SEND_BUFFER (8 * (int)CHAN_FRAME_MAX)
 
-/* Where the kernel cannot refuse descriptors, recv(2) drops them unseen. */
-static int refuse_rights(int fd)
-{
-	int off = 0;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off)) == 0 ||
-	    errno == ENOPROTOOPT)
-		return 0;
-	return -errno;
-}
-
 static int set_up(const int ends[2])
 {
-	int size = SEND_BUFFER, on = 1;
+	int size = SEND_BUFFER, on = 1, off = 0;
 
 	if (ioctl(ends[0], FIONBIO, &on) < 0)
 		return -errno;
@@ -44,7 +33,12 @@ static int set_up(const int ends[2])
 		if (setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &size,
 			       sizeof(size)) < 0)
 			return -errno;
-	return refuse_rights(ends[0]);
+	/* where the kernel cannot refuse descriptors, recv(2) drops them unseen */
+	return setsockopt(ends[0], SOL_SOCKET, SO_PASSRIGHTS, &off,
+			  sizeof(off)) == 0 ||
+		       errno == ENOPROTOOPT
+		   ? 0
+		   : -errno;
 }
 
 int chan_pair(int ends[2])
@@ -81,26 +75,18 @@ static ssize_t receive_frame(int fd, void *buf, size_t len, int flags)
 	return n < 0 ? -errno : n;
 }
 
-/*
- * Tell the end from an empty frame: both read as 0, but only the end does so
- * again. Two empty frames in a row pass for the end, which is no loss: neither
- * is legal.
- */
-static ssize_t end_or_empty(int fd)
-{
-	char byte;
-
-	return receive_frame(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0
-		   ? 0
-		   : -EMSGSIZE;
-}
-
 static ssize_t recv_frame(int fd, void *buf, int flags)
 {
 	ssize_t n = receive_frame(fd, buf, CHAN_FRAME_MAX, flags);
+	char byte;
 
-	if (n == 0)
-		return end_or_empty(fd);
+	/*
+	 * Tell the end from an empty frame: both read as 0, but only the end does so
+	 * again. Two empty frames in a row pass for the end, which is no loss: neither
+	 * is legal.
+	 */
+	if (n == 0 && receive_frame(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
+		return -EMSGSIZE;
 	return n > (ssize_t)CHAN_FRAME_MAX ? -EMSGSIZE : n;
 }
 

@@ -78,15 +78,6 @@ static int take_name(struct host_pattern *p, const char *s, size_t n)
 		   : -EINVAL;
 }
 
-/* Are all bits beyond the network's 0? A set bit there is likely a mistake. */
-static bool is_clean(const struct host_pattern *p, unsigned all)
-{
-	for (unsigned i = p->bits; i < all; i++)
-		if ((p->net[i / 8] & (0x80u >> (i % 8))) != 0)
-			return false;
-	return true;
-}
-
 /* Read ADDRESS[/BITS] of FAMILY; another text: -EINVAL. */
 static int take_net(struct host_pattern *p, sa_family_t family, const char *s,
 		    size_t n, const char *bits, size_t bits_n)
@@ -103,7 +94,11 @@ static int take_net(struct host_pattern *p, sa_family_t family, const char *s,
 	p->kind = HOST_NET;
 	p->family = family;
 	p->bits = bits == NULL ? all : parse_octet(bits, bits_n, all);
-	return p->bits > 0 && is_clean(p, all) ? 0 : -EINVAL;
+	/* a set bit beyond the network's is likely a mistake */
+	for (unsigned i = p->bits; i < all; i++)
+		if ((p->net[i / 8] & (0x80u >> (i % 8))) != 0)
+			return -EINVAL;
+	return p->bits > 0 ? 0 : -EINVAL;
 }
 
 /* Cut ":PORT" off the end of the text at FROM. */

@@ -251,18 +251,6 @@ static int out_write(void *data, const char *p, size_t n)
 	return 0;
 }
 
-static void put_field(msgpack_packer *pk, const struct msg *m,
-		      const struct field *f)
-{
-	const void *at = (const char *)m + f->at;
-	const struct str *s = at;
-
-	if (f->is_int)
-		msgpack_pack_uint64(pk, *(const uint64_t *)at);
-	else
-		msgpack_pack_str_with_body(pk, s->p, s->n);
-}
-
 size_t msg_put(void *out, const struct msg *m)
 {
 	const struct shape *shape = shape_of(m->type);
@@ -272,8 +260,15 @@ size_t msg_put(void *out, const struct msg *m)
 	assert(shape != NULL);
 	msgpack_pack_array(&pk, shape->count + 1);
 	msgpack_pack_uint64(&pk, m->type);
-	for (size_t i = 0; i < shape->count; i++)
-		put_field(&pk, m, &shape->fields[i]);
+	for (size_t i = 0; i < shape->count; i++) {
+		const void *at = (const char *)m + shape->fields[i].at;
+		const struct str *s = at;
+
+		if (shape->fields[i].is_int)
+			msgpack_pack_uint64(&pk, *(const uint64_t *)at);
+		else
+			msgpack_pack_str_with_body(&pk, s->p, s->n);
+	}
 	return to.n;
 }
 
@@ -321,22 +316,6 @@ static const char *get_field(struct msg *m, const struct field *f,
 	return NULL;
 }
 
-/* Return the shape named by the first field, or NULL and the offence. */
-static const struct shape *get_type(const struct msgpack_scan_field *f,
-				    size_t count, const char **errmsg)
-{
-	const struct shape *shape;
-
-	if (count == 0 || f->p != NULL) {
-		*errmsg = "no message type";
-		return NULL;
-	}
-	shape = shape_of(f->n);
-	if (shape == NULL)
-		*errmsg = "an unknown message type";
-	return shape;
-}
-
 /* Is the head no longer than the total? */
 static bool body_fits(const struct msg *m, const struct shape *shape)
 {
@@ -373,9 +352,15 @@ int msg_get(struct msg *m, const void *frame, size_t len, const char **errmsg)
 	memset(m, 0, sizeof(*m));
 	if (msgpack_scan_frame(fields, &count, frame, len, errmsg) < 0)
 		return -EBADMSG;
-	shape = get_type(fields, count, errmsg);
-	if (shape == NULL)
+	if (count == 0 || fields[0].p != NULL) {
+		*errmsg = "no message type";
 		return -EBADMSG;
+	}
+	shape = shape_of(fields[0].n);
+	if (shape == NULL) {
+		*errmsg = "an unknown message type";
+		return -EBADMSG;
+	}
 	m->type = (enum msg_type)fields[0].n;
 	*errmsg = get_fields(m, shape, fields + 1, count - 1);
 	return *errmsg == NULL ? 0 : -EBADMSG;

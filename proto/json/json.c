@@ -123,18 +123,6 @@ static void weigh_value(struct scan *s, struct json_object *v)
 		s->cost += NAME_COST + buf_len(&s->key);
 }
 
-/* Add the cost of the slots of V, a complete container. */
-static void weigh_slots(struct scan *s, struct json_object *v)
-{
-	if (json_object_is_type(v, json_type_object))
-		s->cost +=
-		    TABLE_COST + (size_t)json_object_get_object(v)->size *
-				     sizeof(struct lh_entry);
-	else
-		s->cost += LIST_COST + json_object_get_array(v)->size *
-					   sizeof(struct json_object *);
-}
-
 /* Add V to the innermost open container; the tree takes V. */
 static void attach(struct scan *s, struct json_object *v)
 {
@@ -174,25 +162,26 @@ static int open_container(struct scan *s, struct json_object *v)
 	return 0;
 }
 
-static void fit_object(struct json_object *obj)
-{
-	int n = json_object_object_length(obj);
-
-	if (n <= SMALL_MEMBERS &&
-	    lh_table_resize(json_object_get_object(obj), SMALL_SLOTS(n)) != 0)
-		abort();
-}
-
+/* Close the innermost container, and add the cost of the slots. */
 static int close_container(struct scan *s)
 {
 	struct json_object *v = s->open[--s->depth];
+	int n;
 
 	if (s->depth > s->depth_max) {
 		json_object_put(v);
+	} else if (json_object_is_type(v, json_type_object)) {
+		n = json_object_object_length(v);
+		if (n <= SMALL_MEMBERS &&
+		    lh_table_resize(json_object_get_object(v),
+				    SMALL_SLOTS(n)) != 0)
+			abort();
+		s->cost +=
+		    TABLE_COST + (size_t)json_object_get_object(v)->size *
+				     sizeof(struct lh_entry);
 	} else {
-		if (json_object_is_type(v, json_type_object))
-			fit_object(v);
-		weigh_slots(s, v);
+		s->cost += LIST_COST + json_object_get_array(v)->size *
+					   sizeof(struct json_object *);
 	}
 	return 0;
 }
@@ -206,23 +195,6 @@ static int on_string(struct scan *s)
 	if (json_lex_string(&s->x, &p, &n) != 0)
 		return -EBADMSG;
 	v = json_object_new_string_len(p, (int)n);
-	if (v == NULL)
-		abort();
-	return add_scalar(s, v);
-}
-
-static int on_number(struct scan *s)
-{
-	struct json_object *v;
-	int rc = json_lex_number(&s->x, &v);
-
-	return rc == 0 ? add_scalar(s, v) : rc;
-}
-
-static int on_boolean(struct scan *s, bool value)
-{
-	struct json_object *v = json_object_new_boolean(value);
-
 	if (v == NULL)
 		abort();
 	return add_scalar(s, v);
@@ -279,6 +251,9 @@ static int on_fault(struct scan *s)
 
 static int take_event_of(struct scan *s, enum json_event event)
 {
+	struct json_object *v;
+	int rc;
+
 	switch (event) {
 	case JSON_OBJECT:
 		return open_container(s, json_object_new_object());
@@ -292,10 +267,14 @@ static int take_event_of(struct scan *s, enum json_event event)
 	case JSON_STRING:
 		return on_string(s);
 	case JSON_NUMBER:
-		return on_number(s);
+		rc = json_lex_number(&s->x, &v);
+		return rc == 0 ? add_scalar(s, v) : rc;
 	case JSON_TRUE:
 	case JSON_FALSE:
-		return on_boolean(s, event == JSON_TRUE);
+		v = json_object_new_boolean(event == JSON_TRUE);
+		if (v == NULL)
+			abort();
+		return add_scalar(s, v);
 	case JSON_NULL:
 		return add_scalar(s, NULL);
 	default:
@@ -328,13 +307,6 @@ static int scan_all(struct scan *s)
 	return 0;
 }
 
-/* Release the open containers too deep to be part of the tree. */
-static void put_open(struct scan *s)
-{
-	for (size_t i = s->depth_max + 1; i < s->depth; i++)
-		json_object_put(s->open[i]);
-}
-
 static int parse_text(struct scan *s, struct json_object **out,
 		      const char *text, size_t len, struct json_error *err)
 {
@@ -349,7 +321,9 @@ static int parse_text(struct scan *s, struct json_object **out,
 	buf_fini(&s->key);
 	buf_fini(&s->x.scratch);
 	if (rc != 0) {
-		put_open(s);
+		/* open containers too deep to be part of the tree */
+		for (size_t i = s->depth_max + 1; i < s->depth; i++)
+			json_object_put(s->open[i]);
 		json_object_put(s->root);
 		s->root = NULL;
 	}

@@ -31,28 +31,16 @@ int json_lex_fail(struct json_lex *x, const char *at, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-/* Name the character at AT: a printable character, a byte, or the end. */
-static const char *shown_char(char out[16], const struct json_lex *x,
-			      const char *at)
-{
-	unsigned char c = at < x->scan.end ? (unsigned char)*at : 0;
-
-	if (at >= x->scan.end)
-		return "the end";
-	if (c > ' ' && c < 0x7F)
-		snprintf(out, 16, "'%c'", c);
-	else
-		snprintf(out, 16, "byte 0x%02X", c);
-	return out;
-}
-
 int json_lex_unexpected(struct json_lex *x, const char *at,
 			const char *expected)
 {
-	char what[16];
+	unsigned char c = at < x->scan.end ? (unsigned char)*at : 0;
+	char what[16] = "the end";
 
-	return json_lex_fail(x, at, "expected %s, found %s", expected,
-			     shown_char(what, x, at));
+	if (at < x->scan.end)
+		snprintf(what, sizeof(what),
+			 c > ' ' && c < 0x7F ? "'%c'" : "byte 0x%02X", c);
+	return json_lex_fail(x, at, "expected %s, found %s", expected, what);
 }
 
 int json_lex_fault(struct json_lex *x, enum json_fault fault, const char *p)

@@ -23,25 +23,12 @@ static const struct json_pack_arg *take_arg(const struct json_pack_arg **args,
 	return arg;
 }
 
-static struct json_object *integer(const struct json_pack_arg *arg,
-				   bool optional)
-{
-	if (arg->is == JSON_PACK_UINT)
-		return optional && arg->u == 0 ? NULL
-					       : json_object_new_uint64(arg->u);
-	return optional && arg->i <= 0 ? NULL : json_object_new_int64(arg->i);
-}
-
-static struct json_object *sized(const char *s, int64_t len)
-{
-	assert(len >= 0 && len <= INT_MAX);
-	return s == NULL ? NULL : json_text_of(s, (size_t)len);
-}
-
 static struct json_object *value(char kind, bool optional,
 				 const struct json_pack_arg **args)
 {
+	const struct json_pack_arg *arg;
 	const char *s;
+	int64_t len;
 	bool yes;
 
 	switch (kind) {
@@ -50,9 +37,17 @@ static struct json_object *value(char kind, bool optional,
 		return s == NULL ? NULL : json_text_new(s);
 	case 'S':
 		s = take_arg(args, JSON_PACK_TEXT)->s;
-		return sized(s, take_arg(args, JSON_PACK_INT)->i);
+		len = take_arg(args, JSON_PACK_INT)->i;
+		assert(len >= 0 && len <= INT_MAX);
+		return s == NULL ? NULL : json_text_of(s, (size_t)len);
 	case 'i':
-		return integer(take_arg(args, JSON_PACK_INT), optional);
+		arg = take_arg(args, JSON_PACK_INT);
+		if (optional &&
+		    (arg->is == JSON_PACK_UINT ? arg->u == 0 : arg->i <= 0))
+			return NULL;
+		return arg->is == JSON_PACK_UINT
+			   ? json_object_new_uint64(arg->u)
+			   : json_object_new_int64(arg->i);
 	case 'b':
 		yes = take_arg(args, JSON_PACK_INT)->i != 0;
 		return optional && !yes ? NULL : json_object_new_boolean(yes);

@@ -17,25 +17,15 @@
 
 /* ---- values ---- */
 
-/*
- * Return the letter after the backslash for C; 0: C is written by \u or plain.
- */
-static char short_escape(unsigned char c)
+static void put_escaped(struct buf *out, unsigned char c)
 {
+	/* the letter after the backslash; 0: \u */
 	static const char escapes[0x60] = {
 	    ['\b'] = 'b', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
 	    ['\f'] = 'f', ['"'] = '"',	['\\'] = '\\'};
-
-	if (c >= sizeof(escapes))
-		return '\0';
-	return escapes[c];
-}
-
-static void put_escaped(struct buf *out, unsigned char c)
-{
 	char text[6] = "\\";
 
-	text[1] = short_escape(c);
+	text[1] = c < sizeof(escapes) ? escapes[c] : '\0';
 	if (text[1] != '\0') {
 		buf_add(out, text, 2);
 		return;
@@ -46,10 +36,13 @@ static void put_escaped(struct buf *out, unsigned char c)
 	buf_add(out, text, sizeof(text));
 }
 
-static void put_good(struct buf *out, const char *s, size_t len)
+static void put_text(struct buf *out, const char *s, size_t len)
 {
+	char *good = utf8_mended(s, &len);
 	size_t from = 0;
 
+	if (good != NULL)
+		s = good;
 	buf_add(out, "\"", 1);
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)s[i];
@@ -62,13 +55,6 @@ static void put_good(struct buf *out, const char *s, size_t len)
 	}
 	buf_add(out, s + from, len - from);
 	buf_add(out, "\"", 1);
-}
-
-static void put_text(struct buf *out, const char *s, size_t len)
-{
-	char *good = utf8_mended(s, &len);
-
-	put_good(out, good != NULL ? good : s, len);
 	free(good);
 }
 
@@ -84,14 +70,6 @@ static void write_number(struct buf *out, const struct json_pack_arg *arg)
 	if (below)
 		*--at = '-';
 	buf_add(out, at, (size_t)(text + sizeof(text) - at));
-}
-
-static void write_tree(struct buf *out, struct json_object *tree)
-{
-	size_t len;
-	const char *text = json_text(tree, &len);
-
-	buf_add(out, text, len);
 }
 
 /* ---- members ---- */
@@ -144,18 +122,23 @@ static bool is_none(char kind, const struct json_pack_arg *arg)
 static void write_value(struct buf *out, char kind,
 			const struct json_pack_arg *arg)
 {
-	if (kind == 'i')
+	const char *text;
+	size_t len;
+
+	if (kind == 'i') {
 		write_number(out, arg);
-	else if (kind == 'b')
+	} else if (kind == 'b') {
 		buf_add_str(out, arg->i != 0 ? "true" : "false");
-	else if (is_none(kind, arg))
+	} else if (is_none(kind, arg)) {
 		buf_add(out, "null", 4);
-	else if (kind == 's')
+	} else if (kind == 's') {
 		put_text(out, arg->s, strlen(arg->s));
-	else if (kind == 'S')
+	} else if (kind == 'S') {
 		put_text(out, arg->s, (size_t)arg[1].i);
-	else
-		write_tree(out, arg->o);
+	} else {
+		text = json_text(arg->o, &len);
+		buf_add(out, text, len);
+	}
 }
 
 static bool fits(char kind, const struct json_pack_arg *arg)

@@ -115,22 +115,6 @@ static void read_parts(struct mcp_envelope *e, struct json_object *meta)
 	}
 }
 
-/*
- * Report a message that lacks both, such as each message of a session. The
- * sentence is prepared, so the report costs almost nothing.
- */
-static void lacks_both(struct mcp_envelope *e)
-{
-	static const char text[] =
-	    "params._meta lacks " MCP_META_VERSION " and " MCP_META_CAPABILITIES
-	    ": the client sends both with every request, a string such as "
-	    "\"2026-07-28\" and an object";
-
-	_Static_assert(sizeof(text) <= sizeof(e->text), "it is whole");
-	e->code = RPC_INVALID_PARAMS;
-	memcpy(e->text, text, sizeof(text));
-}
-
 const char *mcp_trace_parent(struct json_object *params)
 {
 	static const char form[] =
@@ -150,16 +134,23 @@ const char *mcp_trace_parent(struct json_object *params)
 
 void mcp_envelope_read(struct mcp_envelope *e, struct json_object *params)
 {
+	static const char lacks_both[] =
+	    "params._meta lacks " MCP_META_VERSION " and " MCP_META_CAPABILITIES
+	    ": the client sends both with every request, a string such as "
+	    "\"2026-07-28\" and an object";
 	struct json_object *meta = json_member(params, "_meta");
 	int rev;
 
+	_Static_assert(sizeof(lacks_both) <= sizeof(e->text), "it is whole");
 	*e = (struct mcp_envelope){.log_level = -1};
 	e->claims = json_object_is_type(meta, json_type_object) &&
 		    json_object_object_get_ex(meta, MCP_META_VERSION, NULL);
 	if (!e->claims &&
 	    !json_object_is_type(json_member(meta, MCP_META_CAPABILITIES),
 				 json_type_object)) {
-		lacks_both(e);
+		/* as each message of a session: prepared, so almost for nothing */
+		e->code = RPC_INVALID_PARAMS;
+		memcpy(e->text, lacks_both, sizeof(lacks_both));
 		return;
 	}
 	read_parts(e, meta);
@@ -290,31 +281,22 @@ struct json_object *mcp_server_info(enum mcp_revision rev)
 	    PADDOCK_VERSION);
 }
 
-/*
- * Make a _meta with the members of OLD and the server. OLD is not changed,
- * since its maker may keep it.
- */
-static struct json_object *meta_with_server(struct json_object *old,
-					    enum mcp_revision rev)
+void mcp_finish_result(struct json_object *result, enum mcp_revision rev)
 {
-	struct json_object *meta = json_object_new_object();
+	struct json_object *old = json_member(result, "_meta"), *meta;
 
+	if (!mcp_has(rev, MCP_STATELESS))
+		return;
+	if (json_member(result, "resultType") == NULL)
+		json_add(result, "resultType:s", "complete");
+	/* a _meta of its own, since the maker of the old _meta may keep that */
+	meta = json_object_new_object();
 	if (json_object_is_type(old, json_type_object)) {
 		json_object_object_foreach(old, key, v)
 			json_object_object_add(meta, key, json_object_get(v));
 	}
 	json_object_object_add(meta, MCP_META_SERVER, mcp_server_info(rev));
-	return meta;
-}
-
-void mcp_finish_result(struct json_object *result, enum mcp_revision rev)
-{
-	if (!mcp_has(rev, MCP_STATELESS))
-		return;
-	if (json_member(result, "resultType") == NULL)
-		json_add(result, "resultType:s", "complete");
-	json_add(result, "_meta:o",
-		 meta_with_server(json_member(result, "_meta"), rev));
+	json_add(result, "_meta:o", meta);
 }
 
 void mcp_add_subscription(struct json_object *params, const char *id)

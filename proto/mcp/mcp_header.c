@@ -21,22 +21,6 @@
 #define WRAP_END "?="
 #define WRAP_LEN (sizeof(WRAP_BEGIN) + sizeof(WRAP_END) - 2)
 
-static bool is_header_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* Return VALUE without blanks around it (RFC 9110, 5.5); length in *LEN. */
-static const char *trim(const char *value, size_t *len)
-{
-	while (is_header_blank(*value))
-		value++;
-	*len = strlen(value);
-	while (*len > 0 && is_header_blank(value[*len - 1]))
-		(*len)--;
-	return value;
-}
-
 static bool is_visible(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -74,9 +58,13 @@ static char *unwrap(const char *p, size_t n, size_t *len, const char **fault)
 static char *decode_value(const char *value, bool plain, size_t *len,
 			  const char **fault)
 {
-	const char *p = trim(value, len);
+	const char *p = value + strspn(value, " \t");
 	char *out;
 
+	/* without the blanks around it (RFC 9110, 5.5) */
+	for (*len = strlen(p); *len > 0; (*len)--)
+		if (p[*len - 1] != ' ' && p[*len - 1] != '\t')
+			break;
 	if (!is_visible(p, *len)) {
 		*fault = "has characters that are no visible ASCII";
 		return NULL;
@@ -170,32 +158,14 @@ static bool decimal_read(struct decimal *d, const char *text, size_t len)
 	return true;
 }
 
-static bool same_number(const char *a, size_t a_len, const char *b,
-			size_t b_len)
-{
-	struct decimal x = {0}, y = {0};
-	bool same = decimal_read(&x, a, a_len) && decimal_read(&y, b, b_len) &&
-		    x.negative == y.negative && x.exponent == y.exponent &&
-		    strcmp(x.digits, y.digits) == 0;
-
-	free(x.digits);
-	free(y.digits);
-	return same;
-}
-
 /* ---- a field and the body ---- */
-
-/* Can a header field carry V? Lists, objects and null cannot be carried. */
-static bool is_sayable(struct json_object *v)
-{
-	return v != NULL && !json_object_is_type(v, json_type_object) &&
-	       !json_object_is_type(v, json_type_array);
-}
 
 static bool matches_value(const char *word, size_t len, struct json_object *v)
 {
+	struct decimal x = {0}, y = {0};
 	size_t n;
 	const char *text;
+	bool same;
 
 	if (json_object_is_type(v, json_type_string)) {
 		n = (size_t)json_object_get_string_len(v);
@@ -205,7 +175,12 @@ static bool matches_value(const char *word, size_t len, struct json_object *v)
 	text = json_text(v, &n);
 	if (json_object_is_type(v, json_type_boolean))
 		return n == len && memcmp(text, word, n) == 0;
-	return same_number(word, len, text, n);
+	same = decimal_read(&x, word, len) && decimal_read(&y, text, n) &&
+	       x.negative == y.negative && x.exponent == y.exponent &&
+	       strcmp(x.digits, y.digits) == 0;
+	free(x.digits);
+	free(y.digits);
+	return same;
 }
 
 static bool set_header_error(const struct mcp_header *h, const char *is,
@@ -226,7 +201,9 @@ bool mcp_header_check(const struct mcp_header *h, const char *value,
 	size_t len;
 	bool same;
 
-	if (!is_sayable(body)) {
+	/* a header field carries neither lists, objects nor null */
+	if (body == NULL || json_object_is_type(body, json_type_object) ||
+	    json_object_is_type(body, json_type_array)) {
 		if (value == NULL)
 			return true;
 		errmsg_set(errmsg, size,

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "proto/json/json.h"
 #include "proto/mcp/mcp_header.h"
 
@@ -59,17 +60,6 @@ static bool is_taken(const struct mcp_param_headers *h, const char *name)
 	return false;
 }
 
-static bool is_primitive(struct json_object *schema)
-{
-	static const char *const types[] = {"string", "integer", "boolean"};
-	const char *type = json_member_str(schema, "type");
-
-	for (size_t i = 0; type != NULL && i < ARRAY_LEN(types); i++)
-		if (strcmp(type, types[i]) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Return the text that names what would pass in place of V, at P in SCHEMA;
  * NULL: V passes.
@@ -78,13 +68,15 @@ static const char *property_fault(const struct mcp_param_headers *h,
 				  struct json_object *schema,
 				  struct json_object *v, const struct place *p)
 {
+	const char *type = json_member_str(schema, "type");
+
 	if (!p->reached || p->property == NULL)
 		return "only at a property to which nothing but \"properties\" "
 		       "leads";
 	if (!is_header_name(v))
 		return "a name for a header, 1 to 64 characters of A-Z, a-z, "
 		       "0-9 and !#$%&'*+-.^_`|~";
-	if (!is_primitive(schema))
+	if (type == NULL || !words_have("string integer boolean", type))
 		return "only at a property whose type is \"string\", "
 		       "\"integer\" or \"boolean\"";
 	if (p->secret)
@@ -189,26 +181,20 @@ static bool walk_properties(struct mcp_param_headers *h,
 	return true;
 }
 
-static bool walk_list(struct mcp_param_headers *h, struct json_object *list,
-		      const struct place *at, struct pointer_error *f)
-{
-	size_t end = strlen(f->pointer);
-
-	for (size_t i = 0; i < json_length(list); i++) {
-		pointer_error_index(f, i);
-		if (!walk(h, json_object_array_get_idx(list, i), at, f))
-			return false;
-		f->pointer[end] = '\0';
-	}
-	return true;
-}
-
 static bool walk_within(struct mcp_param_headers *h, struct json_object *v,
 			enum holds holds, const struct place *at,
 			struct pointer_error *f)
 {
+	size_t end = strlen(f->pointer);
+
+	for (size_t i = 0; i < json_length(v); i++) {
+		pointer_error_index(f, i);
+		if (!walk(h, json_object_array_get_idx(v, i), at, f))
+			return false;
+		f->pointer[end] = '\0';
+	}
 	if (json_object_is_type(v, json_type_array))
-		return walk_list(h, v, at, f);
+		return true;
 	if (holds == HOLDS_ONE || !json_object_is_type(v, json_type_object))
 		return walk(h, v, at, f);
 	json_object_object_foreach(v, key, inner) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/schema/schema_format.h"
@@ -55,12 +56,6 @@ static bool is_one_of(const char *key, const char *const *keys)
 		if (strcmp(*keys, key) == 0)
 			return true;
 	return false;
-}
-
-/* Write true as {}, which allows all, and false as {"not": {}}. */
-static struct json_object *in_words(bool allows)
-{
-	return json_pack("not?o", allows ? NULL : json_object_new_object());
 }
 
 static bool leads_into(const char *pointer, const char *key)
@@ -118,20 +113,10 @@ static struct json_object *shown_pattern(struct json_object *pattern)
 static struct json_object *shown_schema(struct showing *s,
 					struct json_object *schema);
 
-static struct json_object *each_shown(struct showing *s,
-				      struct json_object *list)
-{
-	struct json_object *o = json_object_new_array();
-
-	json_each(schema, list)
-		json_object_array_add(o, shown_schema(s, schema));
-	return o;
-}
-
 /*
  * Show the schemas of MAP, an object by names or expressions. MCP wants no true
- * or false there: the official inspector calls such a tool's schema not
- * portable.
+ * or false there, but {}, which allows all, and {"not": {}}: the official
+ * inspector calls such a tool's schema not portable.
  */
 static struct json_object *map_shown(struct showing *s, const char *keyword,
 				     struct json_object *map)
@@ -145,7 +130,9 @@ static struct json_object *map_shown(struct showing *s, const char *keyword,
 		    patterns ? strict(name, strlen(name)) : xstrdup(name);
 
 		v = words && json_object_is_type(schema, json_type_boolean)
-			? in_words(json_object_get_boolean(schema))
+			? json_pack("not?o", json_object_get_boolean(schema)
+						 ? NULL
+						 : json_object_new_object())
 			: shown_schema(s, schema);
 		json_object_object_add(o, key, v);
 		free(key);
@@ -160,22 +147,23 @@ static struct json_object *map_shown(struct showing *s, const char *keyword,
 static struct json_object *value_shown(struct showing *s, const char *keyword,
 				       struct json_object *v)
 {
-	static const char *const refs[] = {"$ref", "$dynamicRef", NULL};
-	static const char *const data[] = {"const", "enum", "default",
-					   "examples", NULL};
-	static const char *const maps[] = {
-	    "properties",	"patternProperties", "$defs", "definitions",
-	    "dependentSchemas", "dependencies",	     NULL};
+	static const char maps[] = "properties patternProperties $defs "
+				   "definitions dependentSchemas dependencies";
+	struct json_object *o;
 
-	if (is_one_of(keyword, refs))
+	if (words_have("$ref $dynamicRef", keyword))
 		return shown_ref(s, v);
-	if (is_one_of(keyword, data))
+	if (words_have("const enum default examples", keyword))
 		return json_object_get(v);
 	if (strcmp(keyword, "pattern") == 0)
 		return shown_pattern(v);
-	if (json_object_is_type(v, json_type_array))
-		return each_shown(s, v);
-	if (is_one_of(keyword, maps) &&
+	if (json_object_is_type(v, json_type_array)) {
+		o = json_object_new_array();
+		json_each(schema, v)
+			json_object_array_add(o, shown_schema(s, schema));
+		return o;
+	}
+	if (words_have(maps, keyword) &&
 	    json_object_is_type(v, json_type_object))
 		return map_shown(s, keyword, v);
 	return shown_schema(s, v);
@@ -241,30 +229,25 @@ struct json_object *mcp_schema_inputs(struct json_object *schema,
 	return o;
 }
 
-/*
- * Show SCHEMA below an anyOf. A schema that uses names is shown as any object:
- * a client that cannot find a schema by its name lists no tool at all.
- */
-static struct json_object *outputs(struct json_object *schema)
-{
-	struct showing s = {.doc = schema, .root = MOVED_TO};
-	struct json_object *o = shown_schema(&s, schema);
-
-	json_object_object_del(o, "$schema"); /* only the root names the
-						 dialect */
-	json_object_object_del(o, "$id");
-	if (!s.by_name)
-		return o;
-	json_object_put(o);
-	return json_pack("type:s", "object");
-}
-
 struct json_object *mcp_schema_either(struct json_object *schema,
 				      struct json_object *other)
 {
+	struct showing s = {.doc = schema, .root = MOVED_TO};
 	struct json_object *either = json_object_new_array_ext(2);
+	struct json_object *o = shown_schema(&s, schema);
 
-	json_object_array_add(either, outputs(schema));
+	/* only the root names the dialect */
+	json_object_object_del(o, "$schema");
+	json_object_object_del(o, "$id");
+	/*
+	 * Show a schema that uses names as any object: a client that cannot find a schema
+	 * by its name lists no tool at all.
+	 */
+	if (s.by_name) {
+		json_object_put(o);
+		o = json_pack("type:s", "object");
+	}
+	json_object_array_add(either, o);
 	json_object_array_add(either, json_object_get(other));
 	return json_pack("$schema?O type:s anyOf:o", dialect_of(schema),
 			 "object", either);

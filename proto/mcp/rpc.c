@@ -259,13 +259,18 @@ static void not_json(struct rpc_msg *m, const char *text, size_t len,
 	json_object_put(id);
 }
 
-static void parse_one(struct rpc_msg *m, const char *text, size_t len)
+/* Parse a message; SKIM: without the values below the message's members. */
+static void parse_one(struct rpc_msg *m, const char *text, size_t len,
+		      bool skim)
 {
 	struct json_error err;
+	int rc;
 
 	*m = (struct rpc_msg){.bytes = len};
-	if (json_parse_cost(&m->root, text, len, JSON_VALUES_MAX, &m->cost,
-			    &err) != 0)
+	rc = skim ? json_skim(&m->root, text, len, &err)
+		  : json_parse_cost(&m->root, text, len, JSON_VALUES_MAX,
+				    &m->cost, &err);
+	if (rc != 0)
 		not_json(m, text, len, &err);
 	else
 		check_one(m, text, len);
@@ -290,7 +295,7 @@ static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
 		struct rpc_msg *part = &m->parts[i];
 
 		assert(i < m->n_parts); /* the two parsers read the same text */
-		parse_one(part, text + span.off, span.len);
+		parse_one(part, text + span.off, span.len, false);
 		if (part->kind == RPC_BATCH)
 			broken(part, RPC_INVALID_REQUEST,
 			       "a batch holds messages, not batches");
@@ -299,7 +304,7 @@ static void parse_parts(struct rpc_msg *m, const char *text, size_t len)
 
 void rpc_parse(struct rpc_msg *m, const char *text, size_t len)
 {
-	parse_one(m, text, len);
+	parse_one(m, text, len, false);
 	if (m->kind == RPC_BATCH)
 		parse_parts(m, text, len);
 }
@@ -320,13 +325,7 @@ void rpc_refuse(struct rpc_msg *m, int code, const char *errmsg)
 void rpc_parse_refused(struct rpc_msg *m, const char *text, size_t len,
 		       int code, const char *errmsg)
 {
-	struct json_error err;
-
-	*m = (struct rpc_msg){.bytes = len};
-	if (json_skim(&m->root, text, len, &err) != 0)
-		not_json(m, text, len, &err);
-	else
-		check_one(m, text, len);
+	parse_one(m, text, len, true);
 	if (m->kind != RPC_BROKEN)
 		rpc_refuse(m, code, errmsg);
 }

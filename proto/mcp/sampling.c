@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "proto/json/json.h"
 #include "proto/json/json_is.h"
 
@@ -136,14 +137,12 @@ static bool is_strings(struct json_object *v)
 static bool check_context(struct json_object *v, unsigned *needs,
 			  struct pointer_error *f)
 {
-	static const char *const all[] = {"none", "thisServer", "allServers"};
+	const char *of = json_is_string(v) ? json_object_get_string(v) : "";
 
-	for (size_t i = 0; json_is_string(v) && i < ARRAY_LEN(all); i++)
-		if (strcmp(json_object_get_string(v), all[i]) == 0) {
-			*needs |= i > 0 ? SAMPLING_CONTEXT : 0;
-			return true;
-		}
-	return pointer_error_at(f, NULL, "none, thisServer or allServers");
+	if (words_have("thisServer allServers", of))
+		*needs |= SAMPLING_CONTEXT;
+	return words_have("none thisServer allServers", of) ||
+	       pointer_error_at(f, NULL, "none, thisServer or allServers");
 }
 
 static bool check_tools(struct json_object *v, unsigned *needs,
@@ -170,14 +169,11 @@ static bool check_tools(struct json_object *v, unsigned *needs,
 static bool check_choice(struct json_object *v, unsigned *needs,
 			 struct pointer_error *f)
 {
-	static const char *const all[] = {"auto", "required", "none"};
 	const char *mode = json_member_str(v, "mode");
 
 	*needs |= SAMPLING_TOOLS;
-	for (size_t i = 0; mode != NULL && i < ARRAY_LEN(all); i++)
-		if (strcmp(mode, all[i]) == 0)
-			return true;
-	return pointer_error_at(f, NULL, "{mode: auto, required or none}");
+	return (mode != NULL && words_have("auto required none", mode)) ||
+	       pointer_error_at(f, NULL, "{mode: auto, required or none}");
 }
 
 static const struct {

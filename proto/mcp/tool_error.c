@@ -72,36 +72,25 @@ struct json_object *tool_error_limit(const char *limit, int64_t used,
 
 /* ---- hints by the details ---- */
 
-/*
- * Return LIST as "a, b or c"; NULL for an empty list. The caller owns the text.
- */
-static char *any_of(struct json_object *list)
+static char *about_version(struct json_object *d)
 {
+	struct json_object *list = json_member(d, "available");
 	size_t n = json_length(list);
 	struct buf b = {0};
 
+	if (n == 0)
+		return NULL;
 	n = n < LIST_MAX ? n : LIST_MAX;
-	for (size_t i = 0; i < n; i++)
+	buf_add_str(&b,
+		    "leave templateVersion out for the newest, or ask for ");
+	for (size_t i = 0; i < n; i++) /* "a, b or c" */
 		buf_printf(
 		    &b, "%s%s",
 		    i == 0	 ? ""
 		    : i + 1 == n ? " or "
 				 : ", ",
 		    json_object_get_string(json_object_array_get_idx(list, i)));
-	return n > 0 ? buf_take(&b, NULL) : NULL;
-}
-
-static char *about_version(struct json_object *d)
-{
-	char *all = any_of(json_member(d, "available"));
-	char *hint = all == NULL
-			 ? NULL
-			 : xasprintf("leave templateVersion out for the "
-				     "newest, or ask for %s",
-				     all);
-
-	free(all);
-	return hint;
+	return buf_take(&b, NULL);
 }
 
 /* Write POINTER as a program would: /inputs/urls/0 is inputs.urls[0]. */

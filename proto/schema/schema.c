@@ -133,11 +133,15 @@ static int check_by_metaschema(struct schema_compiler *c,
 	return rc != 0 ? -EINVAL : 0;
 }
 
-static void meter_init(struct schema_check *meter, struct schema_budget *b)
+/* Clear only the members read before they are written; SCOPE is large. */
+static void check_init(struct schema_check *c, const struct schema *s,
+		       struct schema_budget *b)
 {
-	memset(meter, 0, offsetof(struct schema_check, scope));
-	meter->budget = b;
-	meter->steps = meter->look_at = b->used;
+	memset(c, 0, offsetof(struct schema_check, scope));
+	c->s = s;
+	c->budget = b;
+	c->steps = b->used;
+	c->look_at = b->used; /* makes the first step ask the budget */
 }
 
 static int compile_document(struct schema **out, struct json_object *doc,
@@ -153,7 +157,7 @@ static int compile_document(struct schema **out, struct json_object *doc,
 		c.opt = *opt;
 	if (c.opt.budget == NULL)
 		c.opt.budget = &own;
-	meter_init(&meter, c.opt.budget);
+	check_init(&meter, NULL, c.opt.budget);
 	c.meter = &meter;
 	c.s = xcalloc(1, sizeof(*c.s));
 	c.last = &c.first;
@@ -190,17 +194,6 @@ static void check_fini(struct schema_check *c)
 	free(c->secret);
 }
 
-/* Clear only the members read before they are written; SCOPE is large. */
-static void check_init(struct schema_check *c, const struct schema *s,
-		       struct schema_budget *b)
-{
-	memset(c, 0, offsetof(struct schema_check, scope));
-	c->s = s;
-	c->budget = b;
-	c->steps = b->used;
-	c->look_at = b->used; /* makes the first step ask the budget */
-}
-
 /*
  * Return 1: valid; 0: not valid; -E2BIG or -ETIME, with *STOP filled unless
  * NULL.
@@ -228,31 +221,6 @@ static int by_address(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Find the values that are writeOnly anywhere; every branch is walked. */
-static void find_secrets(struct schema_check *c,
-			 const struct schema_place *root)
-{
-	c->mark = true;
-	c->all = true;
-	schema_run(c, c->s->root, root, NULL);
-	c->hide = c->rc != 0; /* some are unknown: show no value */
-	c->mark = false;
-	c->rc = 0;
-	if (c->nsecret > 0)
-		qsort(c->secret, c->nsecret, sizeof(struct json_object *),
-		      by_address);
-}
-
-/* Word an error without a place: the steps are used up. */
-static void say_no_more(struct schema_error *e)
-{
-	*e =
-	    (struct schema_error){.expected = "a value that the schema allows"};
-	snprintf(e->text, sizeof(e->text),
-		 "the value is not what the schema allows; to say where takes "
-		 "more steps than are left of those that a check may take");
-}
-
 /*
  * Write at most MAX errors of INSTANCE, which is not valid, to ERRS; return
  * their number.
@@ -267,15 +235,29 @@ static size_t explain_errors(const struct schema *s,
 	struct schema_check c;
 
 	check_init(&c, s, b);
-	if (s->secrets)
-		find_secrets(&c, &root);
-	c.sink = &sink;
 	c.all = true;
+	if (s->secrets) {
+		/* find writeOnly values anywhere; every branch is walked */
+		c.mark = true;
+		schema_run(&c, s->root, &root, NULL);
+		c.hide = c.rc != 0; /* some are unknown: show no value */
+		c.mark = false;
+		c.rc = 0;
+	}
+	if (c.nsecret > 0)
+		qsort(c.secret, c.nsecret, sizeof(struct json_object *),
+		      by_address);
+	c.sink = &sink;
 	schema_run(&c, s->root, &root, NULL);
 	check_fini(&c);
 	if (sink.n > 0)
 		return sink.n < max ? sink.n : max;
-	say_no_more(errs);
+	/* an error without a place: the steps are used up */
+	*errs =
+	    (struct schema_error){.expected = "a value that the schema allows"};
+	snprintf(errs->text, sizeof(errs->text),
+		 "the value is not what the schema allows; to say where takes "
+		 "more steps than are left of those that a check may take");
 	return 1;
 }
 

@@ -113,18 +113,6 @@ bool schema_look(struct schema_check *c)
 	return false;
 }
 
-/*
- * Blame OP of N when N used its share since step BEGAN; the innermost N wins.
- */
-static void blame(struct schema_check *c, const struct schema_node *n,
-		  const struct schema_op *op, uint64_t began)
-{
-	if (c->blamed != NULL || c->steps - began < c->blame_from)
-		return;
-	c->blamed = n;
-	c->blamed_op = op;
-}
-
 void schema_blame(struct schema_check *c, struct schema_error *e)
 {
 	struct schema_text t;
@@ -173,8 +161,12 @@ static bool run_ops(struct schema_check *c, const struct schema_node *n,
 			continue;
 		ok = false;
 		if (schema_enough(c)) {
-			if (c->rc != 0)
-				blame(c, n, op, began);
+			/* N used its share of steps; the innermost N wins */
+			if (c->rc != 0 && c->blamed == NULL &&
+			    c->steps - began >= c->blame_from) {
+				c->blamed = n;
+				c->blamed_op = op;
+			}
 			break;
 		}
 	}
@@ -306,17 +298,6 @@ bool schema_check_any_of(struct schema_check *c, const struct schema_op *op,
 	return schema_explain_branches(c, op, at);
 }
 
-static bool fail_several(struct schema_check *c, const struct schema_op *op,
-			 const struct schema_place *at, uint32_t first,
-			 uint32_t second)
-{
-	return schema_fail_text(c, at, op->keyword,
-				"a value that exactly one alternative allows",
-				"passes alternatives %u and %u of %u; it must "
-				"pass exactly one",
-				first + 1, second + 1, op->nnodes);
-}
-
 bool schema_check_one_of(struct schema_check *c, const struct schema_op *op,
 			 const struct schema_place *at,
 			 struct schema_seen *seen)
@@ -329,7 +310,12 @@ bool schema_check_one_of(struct schema_check *c, const struct schema_op *op,
 		if (found++ == 0)
 			first = i;
 		else if (!c->mark)
-			return fail_several(c, op, at, first, i);
+			return schema_fail_text(
+			    c, at, op->keyword,
+			    "a value that exactly one alternative allows",
+			    "passes alternatives %u and %u of %u; it must "
+			    "pass exactly one",
+			    first + 1, i + 1, op->nnodes);
 	}
 	if (found == 1 || c->rc != 0)
 		return found == 1;

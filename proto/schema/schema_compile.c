@@ -83,18 +83,6 @@ static int build_dependent(struct build *b)
 	return 0;
 }
 
-static void put_member(struct schema_members *m, const char *name,
-		       struct schema_node *node)
-{
-	size_t len = strlen(name);
-	size_t at = schema_hash_bytes(0, name, len) & m->mask;
-
-	while (m->slot[at].name != NULL)
-		at = (at + 1) & m->mask;
-	m->slot[at] = (struct schema_member){name, len, node};
-	m->names[m->nnames++] = name;
-}
-
 static void build_properties(struct build *b, struct schema_members *m)
 {
 	struct json_object *v = b->w.val[KW_PROPERTIES];
@@ -106,7 +94,13 @@ static void build_properties(struct build *b, struct schema_members *m)
 	m->slot = schema_alloc(b->c->s, slots, sizeof(*m->slot));
 	m->names = schema_alloc(b->c->s, n, sizeof(*m->names));
 	json_object_object_foreach(v, key, val) {
-		put_member(m, key, node_of(b, val));
+		size_t len = strlen(key);
+		size_t at = schema_hash_bytes(0, key, len) & m->mask;
+
+		while (m->slot[at].name != NULL)
+			at = (at + 1) & m->mask;
+		m->slot[at] = (struct schema_member){key, len, node_of(b, val)};
+		m->names[m->nnames++] = key;
 	}
 }
 
@@ -390,17 +384,6 @@ static int visit(struct schema_compiler *c, struct schema_node *n,
 	return rc;
 }
 
-/* Refuse a $ref back to itself on the same value. */
-static int check_graph(struct schema_compiler *c)
-{
-	int rc = 0;
-
-	for (struct schema_node *n = c->first; rc == 0 && n != NULL;
-	     n = n->next)
-		rc = visit(c, n, 0);
-	return rc;
-}
-
 /* Compile DOC. References add nodes to the list during the walk. */
 int schema_compile_into(struct schema_compiler *c, struct json_object *doc)
 {
@@ -413,5 +396,9 @@ int schema_compile_into(struct schema_compiler *c, struct json_object *doc)
 	for (struct schema_node *n = c->first; rc == 0 && n != NULL;
 	     n = n->next)
 		rc = compile_node(c, n);
-	return rc != 0 ? rc : check_graph(c);
+	/* refuse a $ref back to itself on the same value */
+	for (struct schema_node *n = c->first; rc == 0 && n != NULL;
+	     n = n->next)
+		rc = visit(c, n, 0);
+	return rc;
 }

@@ -48,15 +48,6 @@ static bool schema_is_secret(const struct schema_check *c,
 	return c->hide;
 }
 
-static void put_shown(struct schema_text *t, const struct schema_check *c,
-		      const struct schema_place *at)
-{
-	if (schema_is_secret(c, at))
-		schema_put(t, "secret (writeOnly, so not shown)");
-	else
-		schema_put_value(t, at->value);
-}
-
 /* Does an error at AT mean that the alternative is of another type or tag? */
 static bool tells_apart(const struct schema_sink *s,
 			const struct schema_place *at, const char *keyword)
@@ -127,7 +118,10 @@ bool schema_fail(struct schema_check *c, const struct schema_place *at,
 	schema_putv(&x, expected, ap);
 	va_end(ap);
 	schema_put(&t, "is ");
-	put_shown(&t, c, at);
+	if (schema_is_secret(c, at))
+		schema_put(&t, "secret (writeOnly, so not shown)");
+	else
+		schema_put_value(&t, at->value);
 	schema_putf(&t, "; it must be %s", e.expected);
 	schema_sink_add(c, at, &e);
 	return false;

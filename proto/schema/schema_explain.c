@@ -39,16 +39,6 @@ static size_t run_branch(struct schema_check *c, const struct schema_node *node,
 	return own.n + (own.mismatch ? FAR : 0);
 }
 
-static void start_nearest(struct nearest *n, size_t score)
-{
-	n->best = n->now;
-	n->score = score;
-	n->ties = 1;
-	n->alike = true;
-	schema_text_init(&n->list, n->listed, sizeof(n->listed));
-	schema_put(&n->list, n->now.text);
-}
-
 /* Change "is 5; it must be a string" to "is 5; it must be a string or null". */
 static void also_expect(struct schema_error *e, const char *more)
 {
@@ -124,10 +114,17 @@ bool schema_explain_branches(struct schema_check *c, const struct schema_op *op,
 
 		if (score == 0)
 			continue;
-		if (n->ties == 0 || score < n->score)
-			start_nearest(n, score);
-		else if (score == n->score)
+		if (n->ties == 0 || score < n->score) {
+			n->best = n->now;
+			n->score = score;
+			n->ties = 1;
+			n->alike = true;
+			schema_text_init(&n->list, n->listed,
+					 sizeof(n->listed));
+			schema_put(&n->list, n->now.text);
+		} else if (score == n->score) {
 			tie(n);
+		}
 	}
 	if (n->ties == 0) {
 		schema_fail(c, at, op->keyword,

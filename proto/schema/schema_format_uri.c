@@ -21,12 +21,6 @@ static size_t until(const char *s, size_t len, const char *any)
 	return n;
 }
 
-static bool is_escape(const char *s, size_t len)
-{
-	return len >= 3 && s[0] == '%' && isxdigit((unsigned char)s[1]) &&
-	       isxdigit((unsigned char)s[2]);
-}
-
 /*
  * Has S only letters, digits, EXTRA, %XX and, in an IRI, non-ASCII characters?
  */
@@ -36,7 +30,8 @@ static bool only(const char *s, size_t len, const char *extra, bool iri)
 		unsigned char c = (unsigned char)s[i];
 
 		if (c == '%') {
-			if (!is_escape(s + i, len - i))
+			if (len - i < 3 || !isxdigit((unsigned char)s[i + 1]) ||
+			    !isxdigit((unsigned char)s[i + 2]))
 				return false;
 			i += 2;
 		} else if (c >= 0x80 ? !iri

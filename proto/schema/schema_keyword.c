@@ -116,11 +116,6 @@ static bool is_bool(struct json_object *v)
 	return is_type(v, json_type_boolean);
 }
 
-static bool is_schema(struct json_object *v)
-{
-	return json_is_object(v) || is_bool(v);
-}
-
 static bool is_names(struct json_object *v)
 {
 	size_t i, j;
@@ -197,6 +192,11 @@ static bool is_array(struct json_object *v)
 static bool is_schemas(struct json_object *v)
 {
 	return is_array(v) && json_object_array_length(v) > 0;
+}
+
+static bool is_schema(struct json_object *v)
+{
+	return json_is_object(v) || is_bool(v);
 }
 
 static bool is_items(struct json_object *v)

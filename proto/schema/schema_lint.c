@@ -63,12 +63,6 @@ static void remark(struct lint *l, bool error, bool name, const char *fmt, ...)
 
 /* ---- keywords ---- */
 
-/* Is KEY no keyword, but known: a name of MCP, or a private x- name? */
-static bool is_annotation(const char *key)
-{
-	return strncmp(key, "x-", 2) == 0 || strcmp(key, "enumNames") == 0;
-}
-
 static void warn_unknown_keyword(struct lint *l, const char *key,
 				 unsigned vocabs)
 {
@@ -89,18 +83,6 @@ static void warn_unknown_keyword(struct lint *l, const char *key,
 		       "for notes",
 		       key);
 	json_pointer_pop(&l->pointer, before);
-}
-
-static void misshapen(struct lint *l, const char *key, const char *expected,
-		      struct json_object *val)
-{
-	char got[128];
-	struct schema_text t;
-
-	schema_text_init(&t, got, sizeof(got));
-	schema_put_value(&t, val);
-	remark(l, true, false, "\"%s\" is %s; it must be %s", key, got,
-	       expected);
 }
 
 static void format(struct lint *l, const char *name)
@@ -134,31 +116,6 @@ static bool may_be_elsewhere(struct json_object *schema)
 		json_object_is_type(v, json_type_object));
 }
 
-static bool names(struct lint *l, struct json_object *schema, const char *key,
-		  struct suggest *suggest, unsigned depth);
-
-static bool list_names(struct lint *l, struct json_object *list,
-		       const char *key, struct suggest *suggest, unsigned depth)
-{
-	json_each(schema, list)
-		if (names(l, schema, key, suggest, depth))
-			return true;
-	return false;
-}
-
-static bool map_names(struct lint *l, struct json_object *map, const char *key,
-		      struct suggest *suggest, unsigned depth)
-{
-	if (!json_object_is_type(map, json_type_object))
-		return false;
-	json_object_object_foreach(map, name, sub) {
-		(void)name;
-		if (names(l, sub, key, suggest, depth))
-			return true;
-	}
-	return false;
-}
-
 /* Has SCHEMA, or a part of it for the same value, a property KEY? */
 static bool names(struct lint *l, struct json_object *schema, const char *key,
 		  struct suggest *suggest, unsigned depth)
@@ -166,6 +123,7 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 	static const char *const lists[] = {"allOf", "anyOf", "oneOf"};
 	static const char *const parts[] = {"if", "then", "else", "not"};
 	struct json_object *own = json_member(schema, "properties");
+	struct json_object *map = json_member(schema, "dependentSchemas");
 
 	if (!json_object_is_type(schema, json_type_object))
 		return false;
@@ -182,15 +140,21 @@ static bool names(struct lint *l, struct json_object *schema, const char *key,
 		}
 	}
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (list_names(l, json_member(schema, lists[i]), key, suggest,
-			       depth + 1))
-			return true;
+		json_each(one, json_member(schema, lists[i]))
+			if (names(l, one, key, suggest, depth + 1))
+				return true;
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		if (names(l, json_member(schema, parts[i]), key, suggest,
 			  depth + 1))
 			return true;
-	return map_names(l, json_member(schema, "dependentSchemas"), key,
-			 suggest, depth + 1);
+	if (!json_object_is_type(map, json_type_object))
+		return false;
+	json_object_object_foreach(map, of, below) {
+		(void)of;
+		if (names(l, below, key, suggest, depth + 1))
+			return true;
+	}
+	return false;
 }
 
 static void required(struct lint *l, const struct frame *f)
@@ -259,19 +223,6 @@ static void walk_list(struct lint *l, struct json_object *list, unsigned vocabs,
 	}
 }
 
-static void walk_map(struct lint *l, struct json_object *map, unsigned vocabs,
-		     const struct frame *in, unsigned depth)
-{
-	json_object_object_foreach(map, name, sub) {
-		size_t before = json_pointer_push(&l->pointer, name);
-
-		/* "dependencies" can have an array of names as a value */
-		if (!l->over && !json_object_is_type(sub, json_type_array))
-			lint_schema(l, sub, vocabs, in, depth);
-		json_pointer_pop(&l->pointer, before);
-	}
-}
-
 static void walk_below(struct lint *l, const struct schema_keyword *k,
 		       struct json_object *val, unsigned vocabs,
 		       const struct frame *f, unsigned depth)
@@ -293,9 +244,18 @@ static void walk_below(struct lint *l, const struct schema_keyword *k,
 			lint_schema(l, val, vocabs, in, depth);
 		break;
 	case SHAPE_SCHEMA_MAP:
-	case SHAPE_DEPENDENCIES:
-		walk_map(l, val, vocabs, in, depth);
+	case SHAPE_DEPENDENCIES: {
+		json_object_object_foreach(val, name, sub) {
+			size_t before = json_pointer_push(&l->pointer, name);
+
+			/* "dependencies" can have an array of names as a value */
+			if (!l->over &&
+			    !json_object_is_type(sub, json_type_array))
+				lint_schema(l, sub, vocabs, in, depth);
+			json_pointer_pop(&l->pointer, before);
+		}
 		break;
+	}
 	default:
 		break;
 	}
@@ -306,18 +266,24 @@ static void keyword(struct lint *l, const char *key, struct json_object *val,
 {
 	const struct schema_keyword *k = schema_keyword_find(key, vocabs);
 	const char *expected;
+	struct schema_text t;
+	char got[128];
 	size_t before;
 
 	if (k == NULL) {
-		if (!is_annotation(key))
+		/* a private name, or a name of MCP, is known */
+		if (strncmp(key, "x-", 2) != 0 && strcmp(key, "enumNames") != 0)
 			warn_unknown_keyword(l, key, vocabs);
 		return;
 	}
 	before = json_pointer_push(&l->pointer, key);
 	expected = schema_shape_wrong(k->shape, val);
-	if (expected != NULL)
-		misshapen(l, key, expected, val);
-	else if (k->kw == KW_FORMAT)
+	if (expected != NULL) {
+		schema_text_init(&t, got, sizeof(got));
+		schema_put_value(&t, val);
+		remark(l, true, false, "\"%s\" is %s; it must be %s", key, got,
+		       expected);
+	} else if (k->kw == KW_FORMAT)
 		format(l, json_object_get_string(val));
 	else
 		walk_below(l, k, val, vocabs, f, depth + 1);

@@ -109,17 +109,6 @@ static struct schema_resource *resource_new(struct schema_compiler *c,
 	return r;
 }
 
-/* Let the resource of a document's root answer to a second URI. */
-static void rename_root(struct schema_compiler *c, struct schema_node *n,
-			const char *uri, const struct schema_resource *taken)
-{
-	struct schema_resource *home = (struct schema_resource *)n->home;
-
-	home->uri = schema_strdup(c->s, uri);
-	if (taken == NULL)
-		schema_register(c, home->uri, home);
-}
-
 static int load_id(struct schema_compiler *c, struct schema_node *n,
 		   const char *id, unsigned vocabs)
 {
@@ -128,8 +117,11 @@ static int load_id(struct schema_compiler *c, struct schema_node *n,
 	struct schema_resource *r;
 	int rc = 0;
 
-	if (n->up == NULL) {
-		rename_root(c, n, uri, taken);
+	if (n->up == NULL) { /* a second URI of the document's root */
+		r = (struct schema_resource *)n->home;
+		r->uri = schema_strdup(c->s, uri);
+		if (taken == NULL)
+			schema_register(c, r->uri, r);
 	} else if (taken != NULL) {
 		rc =
 		    schema_bad(c, n, "$id", "an $id of its own",

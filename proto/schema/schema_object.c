@@ -208,15 +208,6 @@ static bool fail_unknown(struct schema_check *c, const struct schema_members *m,
 				"is not a known member; %s", hint);
 }
 
-static bool check_additional(struct schema_check *c,
-			     const struct schema_members *m,
-			     const struct schema_place *at)
-{
-	if (schema_is_false(m->additional) && !c->mark)
-		return fail_unknown(c, m, at);
-	return schema_run(c, m->additional, at, NULL);
-}
-
 /* Check AT by all schemas for its name; *FOUND: there was any. */
 static bool check_member(struct schema_check *c, const struct schema_op *op,
 			 const struct schema_place *at, bool *found)
@@ -245,7 +236,9 @@ static bool check_member(struct schema_check *c, const struct schema_op *op,
 	if (*found || m->additional == NULL)
 		return ok;
 	*found = true;
-	return check_additional(c, m, at);
+	if (schema_is_false(m->additional) && !c->mark)
+		return fail_unknown(c, m, at);
+	return schema_run(c, m->additional, at, NULL);
 }
 
 bool schema_check_members(struct schema_check *c, const struct schema_op *op,

@@ -142,23 +142,6 @@ void schema_matcher_free(struct schema_matcher *m)
 }
 
 /*
- * Charge PRICE; false when the budget has less left, before the match begins.
- */
-static bool afford(struct schema_check *c, uint64_t price)
-{
-	return c->steps + price <= c->budget->allowed && schema_step(c, price);
-}
-
-static int attempt_match(const struct schema_pattern *p,
-			 struct schema_matcher *m, const char *s, size_t len,
-			 uint64_t steps)
-{
-	pcre2_set_match_limit(m->context, (uint32_t)steps);
-	return pcre2_match(p->code, (PCRE2_SPTR)s, len, 0, 0, m->data,
-			   m->context);
-}
-
-/*
  * Match within a small limit first, then twice as much, and so on, each charged
  * as a whole: PCRE2 does not tell the steps of a match. Each attempt reads the
  * subject again, so a long subject starts with a larger limit.
@@ -183,10 +166,15 @@ int schema_pattern_match(const struct schema_pattern *p, struct schema_check *c,
 			steps = LEAST_STEPS;
 			price = steps * weight * STEP_PRICE;
 		}
+		/* refused before the match begins when the budget has less left */
+		price += len / BYTES_PER_STEP;
 		if (limit > CHECK_MATCH_MAX ||
-		    !afford(c, price + len / BYTES_PER_STEP))
+		    c->steps + price > c->budget->allowed ||
+		    !schema_step(c, price))
 			return -E2BIG;
-		rc = attempt_match(p, c->matcher, s, len, steps);
+		pcre2_set_match_limit(c->matcher->context, (uint32_t)steps);
+		rc = pcre2_match(p->code, (PCRE2_SPTR)s, len, 0, 0,
+				 c->matcher->data, c->matcher->context);
 		price = limit * 2 * STEP_PRICE;
 	}
 	if (rc >= 0)

@@ -40,18 +40,10 @@ void schema_register(struct schema_compiler *c, const char *uri,
 	HASH_ADD_KEYPTR(hh, c->by_uri, u->uri, strlen(u->uri), u);
 }
 
-static struct json_object *parse_meta(const char *text)
-{
-	struct json_object *doc = NULL;
-
-	if (text != NULL && json_parse(&doc, text, strlen(text), NULL) != 0)
-		abort(); /* the text is our own */
-	return doc;
-}
-
 struct json_object *schema_document(struct schema_compiler *c, const char *uri)
 {
-	struct json_object *json;
+	const char *text = schema_meta_text(uri);
+	struct json_object *json = NULL;
 	struct schema_doc *d;
 
 	for (d = c->s->docs; d != NULL; d = d->next)
@@ -59,7 +51,8 @@ struct json_object *schema_document(struct schema_compiler *c, const char *uri)
 			return d->json;
 	if (c->ndocs == SCHEMA_DOCS_MAX)
 		return NULL;
-	json = parse_meta(schema_meta_text(uri));
+	if (text != NULL && json_parse(&json, text, strlen(text), NULL) != 0)
+		abort(); /* the text is our own */
 	if (json == NULL && c->opt.resolver != NULL)
 		json =
 		    json_object_get(c->opt.resolver(uri, c->opt.resolver_arg));
@@ -217,24 +210,22 @@ struct schema_node *schema_node_find(const struct schema_map *m,
 	return m->slots > 0 ? m->slot[map_slot(m, json)] : NULL;
 }
 
-static void grow(struct schema_map *m)
+void schema_node_add(struct schema_map *m, struct schema_node *n)
 {
 	struct schema_map bigger = {
 	    .slots = m->slots > 0 ? m->slots * 2 : SLOTS_MIN, .n = m->n};
 
-	bigger.slot = xcalloc(bigger.slots, sizeof(struct schema_node *));
-	for (size_t i = 0; i < m->slots; i++)
-		if (m->slot[i] != NULL)
-			bigger.slot[map_slot(&bigger, m->slot[i]->json)] =
-			    m->slot[i];
-	free(m->slot);
-	*m = bigger;
-}
-
-void schema_node_add(struct schema_map *m, struct schema_node *n)
-{
-	if (m->n * 2 >= m->slots)
-		grow(m);
+	if (m->n * 2 >= m->slots) {
+		bigger.slot =
+		    xcalloc(bigger.slots, sizeof(struct schema_node *));
+		for (size_t i = 0; i < m->slots; i++)
+			if (m->slot[i] != NULL)
+				bigger
+				    .slot[map_slot(&bigger, m->slot[i]->json)] =
+				    m->slot[i];
+		free(m->slot);
+		*m = bigger;
+	}
 	m->slot[map_slot(m, n->json)] = n;
 	m->n++;
 }

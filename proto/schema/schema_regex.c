@@ -200,16 +200,6 @@ static int backreference(struct regex *r, unsigned group)
 	return 0;
 }
 
-static int numbered_reference(struct regex *r)
-{
-	unsigned n = 0;
-
-	while (!regex_at_end(r) && isdigit((unsigned char)*r->p) &&
-	       n <= REGEX_GROUPS_MAX)
-		n = n * 10 + (unsigned)(*r->p++ - '0');
-	return backreference(r, n);
-}
-
 /* Add a reference by name, after "\k". */
 static int named_reference(struct regex *r)
 {
@@ -237,6 +227,7 @@ static void regex_literal(struct regex *r, uint32_t cp)
 /* Translate an escape outside a class, after the backslash. */
 static int escape(struct regex *r)
 {
+	unsigned group = 0;
 	uint32_t cp;
 	int rc;
 
@@ -247,8 +238,12 @@ static int escape(struct regex *r)
 		buf_printf(&r->out, "\\%c", *r->p++);
 		return 0;
 	}
-	if (*r->p >= '1' && *r->p <= '9')
-		return numbered_reference(r);
+	if (*r->p >= '1' && *r->p <= '9') {
+		while (!regex_at_end(r) && isdigit((unsigned char)*r->p) &&
+		       group <= REGEX_GROUPS_MAX)
+			group = group * 10 + (unsigned)(*r->p++ - '0');
+		return backreference(r, group);
+	}
 	if (regex_accept(r, "k"))
 		return named_reference(r);
 	if (strchr("dDwWsSpP", *r->p) != NULL && *r->p != '\0') {

@@ -41,17 +41,6 @@ static bool is_token(const char *s, size_t n)
 	return n > 0;
 }
 
-static bool is_header_name(struct json_object *v)
-{
-	size_t n;
-
-	if (!json_object_is_type(v, json_type_string))
-		return false;
-	n = (size_t)json_object_get_string_len(v);
-	return n <= MCP_PARAM_HEADER_NAME_MAX &&
-	       is_token(json_object_get_string(v), n);
-}
-
 static bool is_taken(const struct mcp_param_headers *h, const char *name)
 {
 	for (size_t i = 0; i < h->n; i++)
@@ -69,11 +58,15 @@ static const char *property_fault(const struct mcp_param_headers *h,
 				  struct json_object *v, const struct place *p)
 {
 	const char *type = json_member_str(schema, "type");
+	size_t n = json_object_is_type(v, json_type_string)
+		       ? (size_t)json_object_get_string_len(v)
+		       : 0;
 
 	if (!p->reached || p->property == NULL)
 		return "only at a property to which nothing but \"properties\" "
 		       "leads";
-	if (!is_header_name(v))
+	if (n > MCP_PARAM_HEADER_NAME_MAX ||
+	    !is_token(json_object_get_string(v), n))
 		return "a name for a header, 1 to 64 characters of A-Z, a-z, "
 		       "0-9 and !#$%&'*+-.^_`|~";
 	if (type == NULL || !words_have("string integer boolean", type))

@@ -206,26 +206,20 @@ static bool check_response(struct rpc_msg *m)
 		      member_text(m, "error"));
 }
 
-static bool check_container(struct rpc_msg *m)
-{
-	if (json_object_is_type(m->root, json_type_object))
-		return true;
-	if (!json_object_is_type(m->root, json_type_array))
-		return broken(m, RPC_INVALID_REQUEST,
-			      "a message is a JSON object");
-	m->n_parts = json_object_array_length(m->root);
-	if (m->n_parts == 0)
-		return broken(m, RPC_INVALID_REQUEST,
-			      "a batch holds at least "
-			      "one message");
-	m->kind = RPC_BATCH;
-	return false;
-}
-
 static void check_one(struct rpc_msg *m, const char *text, size_t len)
 {
-	if (!check_container(m))
+	if (json_object_is_type(m->root, json_type_array)) {
+		m->kind = RPC_BATCH;
+		m->n_parts = json_object_array_length(m->root);
+		if (m->n_parts == 0)
+			broken(m, RPC_INVALID_REQUEST,
+			       "a batch holds at least one message");
 		return;
+	}
+	if (!json_object_is_type(m->root, json_type_object)) {
+		broken(m, RPC_INVALID_REQUEST, "a message is a JSON object");
+		return;
+	}
 	take_msg_id(m, text, len);
 	if (!check_rpc_version(m) || !check_kind(m) || !check_rpc_id(m))
 		return;

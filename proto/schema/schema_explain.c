@@ -39,19 +39,6 @@ static size_t run_branch(struct schema_check *c, const struct schema_node *node,
 	return own.n + (own.mismatch ? FAR : 0);
 }
 
-/* Change "is 5; it must be a string" to "is 5; it must be a string or null". */
-static void also_expect(struct schema_error *e, const char *more)
-{
-	size_t end = strlen(e->text), tail = strlen(e->expected);
-	struct schema_text x = {e->expected, sizeof(e->expected), tail};
-	struct schema_text t = {e->text, sizeof(e->text), end - tail};
-
-	if (strstr(e->expected, more) != NULL)
-		return;
-	schema_putf(&x, " or %s", more);
-	schema_put(&t, e->expected);
-}
-
 static bool ends_with_expected(const struct schema_error *e)
 {
 	size_t end = strlen(e->text), tail = strlen(e->expected);
@@ -62,11 +49,20 @@ static bool ends_with_expected(const struct schema_error *e)
 
 static void tie(struct nearest *n)
 {
+	struct schema_error *e = &n->best;
+
 	n->ties++;
 	n->alike = n->alike && strcmp(n->best.pointer, n->now.pointer) == 0 &&
 		   ends_with_expected(&n->best) && ends_with_expected(&n->now);
-	if (n->alike)
-		also_expect(&n->best, n->now.expected);
+	/* "is 5; it must be a string" becomes "... a string or null" */
+	if (n->alike && strstr(e->expected, n->now.expected) == NULL) {
+		size_t end = strlen(e->text), tail = strlen(e->expected);
+		struct schema_text x = {e->expected, sizeof(e->expected), tail};
+		struct schema_text t = {e->text, sizeof(e->text), end - tail};
+
+		schema_putf(&x, " or %s", n->now.expected);
+		schema_put(&t, e->expected);
+	}
 	if (strstr(n->listed, n->now.text) != NULL)
 		return;
 	if (n->list.len + 80 < n->list.cap)

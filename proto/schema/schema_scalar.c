@@ -20,25 +20,20 @@ bool schema_check_false(struct schema_check *c, const struct schema_op *op,
 				    : "is not allowed: the schema is false");
 }
 
-static bool is_integer(struct schema_check *c, struct json_object *v)
-{
-	struct schema_num n;
-
-	schema_num_of(&n, v);
-	return schema_step(c, schema_num_steps(&n)) &&
-	       schema_num_is_integer(&n);
-}
-
 bool schema_check_type(struct schema_check *c, const struct schema_op *op,
 		       const struct schema_place *at, struct schema_seen *seen)
 {
 	char want[128];
 	struct schema_text t;
+	struct schema_num n;
 
 	(void)seen;
-	if ((op->u.mask & T_INT) && (schema_type_of(at->value) & T_REAL) &&
-	    is_integer(c, at->value))
-		return true;
+	if ((op->u.mask & T_INT) && (schema_type_of(at->value) & T_REAL)) {
+		schema_num_of(&n, at->value);
+		if (schema_step(c, schema_num_steps(&n)) &&
+		    schema_num_is_integer(&n))
+			return true;
+	}
 	if (!schema_wanted(c) || c->rc != 0)
 		return false;
 	schema_text_init(&t, want, sizeof(want));

@@ -87,28 +87,6 @@ static void leave_value(struct schema_check *c)
 		c->depth--;
 }
 
-static bool equal_numbers(struct schema_check *c, struct json_object *a,
-			  struct json_object *b)
-{
-	struct schema_num x, y;
-
-	schema_num_of(&x, a);
-	schema_num_of(&y, b);
-	return schema_step(c, schema_num_steps(&x) + schema_num_steps(&y)) &&
-	       schema_num_cmp(&x, &y) == 0;
-}
-
-static bool equal_strings(struct schema_check *c, struct json_object *a,
-			  struct json_object *b)
-{
-	int len = json_object_get_string_len(a);
-
-	return len == json_object_get_string_len(b) &&
-	       schema_step(c, 1 + (size_t)len / BYTES_EQUAL) &&
-	       memcmp(json_object_get_string(a), json_object_get_string(b),
-		      (size_t)len) == 0;
-}
-
 static bool equal_arrays(struct schema_check *c, struct json_object *a,
 			 struct json_object *b)
 {
@@ -144,12 +122,22 @@ bool schema_equal(struct schema_check *c, struct json_object *a,
 		  struct json_object *b)
 {
 	unsigned type = schema_type_of(a), other = schema_type_of(b);
+	int len = json_object_get_string_len(a);
+	struct schema_num x, y;
 	bool same;
 
 	if (type & other & T_STRING)
-		return equal_strings(c, a, b);
-	if ((type & T_NUMBER) && (other & T_NUMBER))
-		return equal_numbers(c, a, b);
+		return len == json_object_get_string_len(b) &&
+		       schema_step(c, 1 + (size_t)len / BYTES_EQUAL) &&
+		       memcmp(json_object_get_string(a),
+			      json_object_get_string(b), (size_t)len) == 0;
+	if ((type & T_NUMBER) && (other & T_NUMBER)) {
+		schema_num_of(&x, a);
+		schema_num_of(&y, b);
+		return schema_step(c, schema_num_steps(&x) +
+					  schema_num_steps(&y)) &&
+		       schema_num_cmp(&x, &y) == 0;
+	}
 	if (type != other)
 		return false;
 	if (type & T_NULL)
@@ -167,17 +155,6 @@ static uint64_t hash_string(struct schema_check *c, const char *s, size_t len)
 {
 	schema_step(c, COST_HASHED + len / BYTES_HASHED);
 	return schema_hash_bytes(SEED, s, len);
-}
-
-static uint64_t hash_number(struct schema_check *c, struct json_object *v)
-{
-	struct schema_num n;
-
-	schema_step(c, COST_HASHED);
-	schema_num_of(&n, v);
-	if (n.d == 0)
-		n.d = 0; /* -0 becomes 0 */
-	return schema_hash_bytes(SEED ^ T_NUMBER, &n.d, sizeof(n.d));
 }
 
 static uint64_t schema_hash(struct schema_check *c, struct json_object *v);
@@ -215,13 +192,19 @@ static uint64_t hash_object(struct schema_check *c, struct json_object *v)
 static uint64_t schema_hash(struct schema_check *c, struct json_object *v)
 {
 	unsigned type = schema_type_of(v);
+	struct schema_num n;
 	uint64_t h;
 
 	if (type & T_STRING)
 		return hash_string(c, json_object_get_string(v),
 				   (size_t)json_object_get_string_len(v));
-	if (type & T_NUMBER)
-		return hash_number(c, v);
+	if (type & T_NUMBER) {
+		schema_step(c, COST_HASHED);
+		schema_num_of(&n, v);
+		if (n.d == 0)
+			n.d = 0; /* -0 becomes 0 */
+		return schema_hash_bytes(SEED ^ T_NUMBER, &n.d, sizeof(n.d));
+	}
 	if (type & T_BOOL)
 		return SEED + (json_object_get_boolean(v) ? 1 : 2);
 	if (type & T_NULL)

@@ -435,22 +435,6 @@ static int enter_new(const struct rootfs *t)
 	return rc == -1 ? -errno : rc;
 }
 
-/*
- * pivot_root(2) leaves the old root mounted on top of the new root: detach the old root.
- */
-static int pivot_into_root(void)
-{
-	if (syscall(SYS_pivot_root, ".", ".") != 0 ||
-	    umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
-		return -errno;
-	if (mount(NULL, "/", NULL,
-		  MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOATIME |
-		      (own_devices ? 0 : MS_NODEV),
-		  NULL) != 0)
-		return -errno;
-	return 0;
-}
-
 static int fill_rootfs(int root, struct rootfs *t, int artifacts,
 		       const char **at)
 {
@@ -514,5 +498,12 @@ int rootfs_build(struct rootfs *t, const char **at)
 	if (rc != 0)
 		return rc;
 	*at = "/";
-	return pivot_into_root();
+	/* pivot_root(2) leaves the old root mounted on top: detach the old root */
+	if (syscall(SYS_pivot_root, ".", ".") != 0 ||
+	    umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
+		return -errno;
+	return sys_result(mount(NULL, "/", NULL,
+				MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID |
+				    MS_NOATIME | (own_devices ? 0 : MS_NODEV),
+				NULL));
 }

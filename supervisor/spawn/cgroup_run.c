@@ -138,22 +138,6 @@ static void reset_slot(struct slot *s)
 		s->before.peak_bytes = -1;
 }
 
-/* Read the peak through the descriptor of the reset. */
-static void take_peak(struct slot *s, struct cgroup_use *u)
-{
-	char text[32];
-	ssize_t n;
-
-	if (s->peak <= 0)
-		return;
-	n = pread(s->peak, text, sizeof(text) - 1, 0);
-	close(s->peak);
-	s->peak = 0;
-	text[n > 0 ? n : 0] = '\0';
-	if (n > 0)
-		u->peak_bytes = strtoll(text, NULL, 10);
-}
-
 /* ---- begin and end ---- */
 
 static int enter_group(struct slot *s, const struct cgroup_limits *limits,
@@ -221,8 +205,10 @@ int64_t cgroup_run_cpu_ms(uint32_t slot)
 
 void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 {
-	const struct slot *s = &slots[slot];
+	struct slot *s = &slots[slot];
 	const struct cgroup_use *b = &s->before;
+	char text[32];
+	ssize_t n;
 
 	*use = CGROUP_USE_UNKNOWN;
 	if (cgroups.version == CGROUP_NONE || !s->made)
@@ -234,7 +220,14 @@ void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 					   kill_one, NULL) == 0)
 				break;
 	read_use(s, use);
-	take_peak(&slots[slot], use);
+	if (s->peak > 0) { /* through the descriptor of the reset */
+		n = pread(s->peak, text, sizeof(text) - 1, 0);
+		text[n > 0 ? n : 0] = '\0';
+		if (n > 0)
+			use->peak_bytes = strtoll(text, NULL, 10);
+		close(s->peak);
+		s->peak = 0;
+	}
 	use->cpu_user_us = since(use->cpu_user_us, b->cpu_user_us);
 	use->cpu_system_us = since(use->cpu_system_us, b->cpu_system_us);
 	use->oom_kills = since(use->oom_kills, b->oom_kills);

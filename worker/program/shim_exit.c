@@ -86,22 +86,6 @@ static void add_tail(struct text *t)
 	text_add(t, "}");
 }
 
-/* The program failed for want of a module: name the cure for the responsible person. */
-static void exited_for_import(int code, const char *details)
-{
-	struct str tail = shim_tail();
-	char cure[MISSING_MODULE_CURE_MAX];
-	struct missing_module m;
-
-	if (!missing_module_find(tail.p, tail.n, &m))
-		return;
-	missing_module_cure(&m, cure);
-	shim_fail("EXECUTION_ERROR", details,
-		  "the program exited with status %d, since it found no module "
-		  "%s: %s",
-		  code, m.name, cure);
-}
-
 static void exited(int code)
 {
 	static char buffer[MSG_DETAILS_MAX];
@@ -109,6 +93,8 @@ static void exited(int code)
 	struct shim_space r = {0};
 	bool full = shim_full(&r);
 	struct str tail = shim_tail();
+	char cure[MISSING_MODULE_CURE_MAX];
+	struct missing_module m;
 	size_t n = tail.n;
 	const char *last;
 
@@ -124,8 +110,13 @@ static void exited(int code)
 	}
 	add_tail(&t);
 	buffer[t.n] = '\0';
-	if (!full)
-		exited_for_import(code, t.full ? NULL : buffer);
+	if (!full && missing_module_find(tail.p, tail.n, &m)) {
+		missing_module_cure(&m, cure);
+		shim_fail("EXECUTION_ERROR", t.full ? NULL : buffer,
+			  "the program exited with status %d, since it found "
+			  "no module %s: %s",
+			  code, m.name, cure);
+	}
 	while (n > 0 && tail.p[n - 1] == '\n')
 		n--;
 	last = n > 0 ? memrchr(tail.p, '\n', n) : NULL;

@@ -56,30 +56,13 @@ const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 	return NULL;
 }
 
-/* Write the answer to question SEQ to the program. */
-static void pass_answer(struct shim *s, uint32_t seq, bool ok,
-			const struct buf *body)
-{
-	struct buf line = {0};
-
-	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
-		if (asked[i].seq != seq)
-			continue;
-		(void)buf_printf(&line,
-				 "{\"id\":%s,\"ok\":%s,\"%s\":", asked[i].id.p,
-				 ok ? "true" : "false", ok ? "value" : "error");
-		(void)buf_add(&line, buf_data(body), buf_len(body));
-		(void)buf_add(&line, "}", 1);
-		shim_answer(s, buf_data(&line), buf_len(&line));
-		free((char *)asked[i].id.p);
-		asked[i].seq = 0;
-	}
-	buf_fini(&line);
-}
-
-/* 1: the answer to an artifact, in BODY; *OK: the artifact was kept. */
+/*
+ * 1: the answer to an artifact, in BODY; *OK: the artifact was kept. 0: the answer to a
+ * question, which the program has by the question's id.
+ */
 static int take_program_answer(struct shim *s, bool *ok, struct buf *body)
 {
+	struct buf line = {0};
 	struct msg m;
 	uint32_t seq;
 	size_t total;
@@ -94,7 +77,19 @@ static int take_program_answer(struct shim *s, bool *ok, struct buf *body)
 	buf_wrote(body, total);
 	if (seq == 0)
 		return 1;
-	pass_answer(s, seq, *ok, body);
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		if (asked[i].seq != seq)
+			continue;
+		(void)buf_printf(
+		    &line, "{\"id\":%s,\"ok\":%s,\"%s\":", asked[i].id.p,
+		    *ok ? "true" : "false", *ok ? "value" : "error");
+		(void)buf_add(&line, buf_data(body), buf_len(body));
+		(void)buf_add(&line, "}", 1);
+		shim_answer(s, buf_data(&line), buf_len(&line));
+		free((char *)asked[i].id.p);
+		asked[i].seq = 0;
+	}
+	buf_fini(&line);
 	buf_fini(body);
 	return 0;
 }

@@ -157,7 +157,6 @@ my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
 # to 5 files and 100 lines. A bound here only gets smaller, and is near the folder's size.
 my %large = (
 	'proto/schema'         => [ 35, 7700 ],
-	'proto/mcp'            => [ 30, 4200 ],
 	'supervisor/mcp/tools' => [ 25, 4600 ],
 	'supervisor/run'       => [ 25, 4200 ],
 	'supervisor/spawn'     => [ 25, 4300 ],

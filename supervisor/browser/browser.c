@@ -30,19 +30,13 @@ static const char *program; /* paddock-browser */
 
 /* ---- looking for a browser ---- */
 
-static bool is_program(const char *dir, size_t len, const char *name,
-		       char *path, size_t size)
-{
-	snprintf(path, size, "%.*s/%s", (int)len, dir, name);
-	return len > 0 && access(path, X_OK) == 0;
-}
-
 static bool find_in(const char *dirs, const char *name, char *path, size_t size)
 {
 	while (*dirs != '\0') {
 		size_t len = strcspn(dirs, ":");
 
-		if (is_program(dirs, len, name, path, size))
+		snprintf(path, size, "%.*s/%s", (int)len, dirs, name);
+		if (len > 0 && access(path, X_OK) == 0)
 			return true;
 		dirs += len;
 		dirs += *dirs == ':';

@@ -74,36 +74,24 @@ static const char *known_code(const char *code)
 	return "EXECUTION_ERROR";
 }
 
-static void refuse_client(struct request *req, struct json_object *e)
-{
-	struct json_object *details = json_member(e, "details");
-	struct tool_error r = {0};
-
-	tool_error_set(&r, known_code(json_member_str(e, "code")),
-		       json_object_get(details), "%s",
-		       json_member_str(e, "message"));
-	request_tool_error(req, &r);
-}
-
 static void client_answered(void *arg, const struct browser_rpc_answer *answer)
 {
 	struct client_ask *a = arg;
 	struct request *req = a->call;
+	struct json_object *body = answer->body;
+	struct tool_error r = {0};
 
 	a->asked = NULL;
 	audit_browser(req->session->requestor, NULL, a->action->name,
 		      answer->ok ? NULL : "failed");
-	if (answer->ok)
-		response_tool_result(req, json_object_get(answer->body), false);
-	else
-		refuse_client(req, answer->body);
-}
-
-/* May the answer to ACTION be too much for a client which does not read? */
-static bool is_large(const struct browser_proto_action *action)
-{
-	return strcmp(action->name, "screenshot") == 0 ||
-	       strncmp(action->name, "get_", 4) == 0;
+	if (answer->ok) {
+		response_tool_result(req, json_object_get(body), false);
+		return;
+	}
+	tool_error_set(&r, known_code(json_member_str(body, "code")),
+		       json_object_get(json_member(body, "details")), "%s",
+		       json_member_str(body, "message"));
+	request_tool_error(req, &r);
 }
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)
@@ -123,9 +111,12 @@ void browser_call(struct request *req,
 	struct session *s = req->session;
 	struct browser *b = s->ctx->browser;
 	struct client_ask *a;
+	/* such answers may be too much for a client which does not read */
+	bool large = strcmp(action->name, "screenshot") == 0 ||
+		     strncmp(action->name, "get_", 4) == 0;
 
 	s->requestor->browses = true;
-	if (is_large(action)) {
+	if (large) {
 		if (request_backlog_holds(req, on_turn))
 			return;
 		request_mark_large(req);

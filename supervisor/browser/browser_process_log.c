@@ -59,17 +59,6 @@ static void end_line(struct browser_process_log *l)
 	l->n = 0;
 }
 
-static void take_log_bytes(struct browser_process_log *l, const char *p,
-			   size_t n)
-{
-	for (; n > 0; p++, n--) {
-		if (*p == '\n')
-			end_line(l);
-		else if (l->n < sizeof(l->line))
-			l->line[l->n++] = *p;
-	}
-}
-
 static void hang_up(struct browser_process_log *l)
 {
 	end_line(l);
@@ -86,9 +75,12 @@ static bool read_log(struct browser_process_log *l)
 	char piece[4096];
 	ssize_t n = read(l->fd, piece, sizeof(piece));
 
-	if (n > 0)
-		take_log_bytes(l, piece, (size_t)n);
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+	for (ssize_t i = 0; i < n; i++)
+		if (piece[i] == '\n')
+			end_line(l);
+		else if (l->n < sizeof(l->line))
+			l->line[l->n++] = piece[i];
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		hang_up(l);
 	return n > 0;
 }
@@ -136,17 +128,13 @@ int browser_process_log_open(struct browser_process_log *l)
 	return high;
 }
 
-/* Log what the program has written so far, and close the pipe. */
-static void browser_process_log_stop(struct browser_process_log *l)
+void browser_process_log_free(struct browser_process_log *l)
 {
+	if (l == NULL)
+		return;
+	/* the last lines that the program has written */
 	if (l->readable != NULL)
 		on_readable(l->fd, EV_READ, l);
 	hang_up(l);
-}
-
-void browser_process_log_free(struct browser_process_log *l)
-{
-	if (l != NULL)
-		browser_process_log_stop(l);
 	free(l);
 }

@@ -71,23 +71,6 @@ static bool has_form(struct json_object *body, bool ok)
 		       json_object_is_type(details, json_type_object)));
 }
 
-/*
- * Report an answer. Content of pages may spoil an answer, which is no reason to
- * end the program, whose other users would lose their sessions.
- */
-static void answer_call(struct browser_rpc_call *c, const char *json,
-			size_t len)
-{
-	struct browser_rpc_answer a = {.ok = c->ok, .json = json, .len = len};
-
-	if (json_parse(&a.body, json, len, NULL) == 0 && has_form(a.body, a.ok))
-		tell_answer(c, &a);
-	else
-		fail_call(c, "EXECUTION_ERROR",
-			  "paddock-browser gave an answer of the wrong form");
-	json_object_put(a.body);
-}
-
 /* Fail all calls of LIST; calls made meanwhile go to a list of their own. */
 static void fail_all(struct browser_rpc_list *list, const char *code,
 		     const char *errmsg)
@@ -155,19 +138,10 @@ void browser_rpc_fail_refused(struct browser_rpc *cs)
 
 /* ---- frames from the program ---- */
 
-static struct browser_rpc_call *find_call(struct browser_rpc *cs, uint32_t seq)
-{
-	struct browser_rpc_call *c;
-
-	TAILQ_FOREACH(c, &cs->sent, link)
-		if (c->seq == seq)
-			return c;
-	return NULL;
-}
-
 static int take_answer_bytes(struct browser_rpc *cs, struct browser_rpc_call *c,
 			     struct str s)
 {
+	struct browser_rpc_answer a = {0};
 	struct buf text;
 
 	if (s.n > c->total - buf_len(&c->answer))
@@ -181,36 +155,45 @@ static int take_answer_bytes(struct browser_rpc *cs, struct browser_rpc_call *c,
 	TAILQ_REMOVE(&cs->sent, c, link);
 	text = c->answer;
 	c->answer = (struct buf){0};
-	answer_call(c, c->total > 0 ? buf_data(&text) : "", buf_len(&text));
+	a.ok = c->ok;
+	a.json = c->total > 0 ? buf_data(&text) : "";
+	a.len = buf_len(&text);
+	/*
+	 * content of pages may spoil an answer, which is no reason to end the program,
+	 * whose other users would lose their sessions
+	 */
+	if (json_parse(&a.body, a.json, a.len, NULL) == 0 &&
+	    has_form(a.body, a.ok))
+		tell_answer(c, &a);
+	else
+		fail_call(c, "EXECUTION_ERROR",
+			  "paddock-browser gave an answer of the wrong form");
+	json_object_put(a.body);
 	buf_fini(&text);
 	return 0;
-}
-
-static int take_answer_msg(struct browser_rpc *cs, const struct msg *m)
-{
-	struct browser_rpc_call *c;
-
-	if (m->type == MSG_CHUNK && cs->coming != NULL)
-		return take_answer_bytes(cs, cs->coming, m->chunk.data);
-	if (m->type != MSG_ANSWER || cs->coming != NULL)
-		return -EPROTO;
-	c = find_call(cs, m->answer.seq);
-	if (c == NULL)
-		return -EPROTO;
-	c->ok = m->answer.ok;
-	c->total = m->answer.total;
-	return take_answer_bytes(cs, c, m->answer.head);
 }
 
 int browser_rpc_recv(struct browser_rpc *cs, const void *frame, size_t len,
 		     const char **errmsg)
 {
+	struct browser_rpc_call *c;
 	struct msg m;
 
 	if (msg_get(&m, frame, len, errmsg) < 0)
 		return -EPROTO;
 	*errmsg = "an answer to nothing, or too long";
-	return take_answer_msg(cs, &m);
+	if (m.type == MSG_CHUNK && cs->coming != NULL)
+		return take_answer_bytes(cs, cs->coming, m.chunk.data);
+	if (m.type != MSG_ANSWER || cs->coming != NULL)
+		return -EPROTO;
+	TAILQ_FOREACH(c, &cs->sent, link)
+		if (c->seq == m.answer.seq)
+			break;
+	if (c == NULL)
+		return -EPROTO;
+	c->ok = m.answer.ok;
+	c->total = m.answer.total;
+	return take_answer_bytes(cs, c, m.answer.head);
 }
 
 /* ---- frames to the program ---- */
@@ -285,14 +268,6 @@ struct browser_rpc_call *browser_rpc_add(struct browser_rpc *cs,
 	return c;
 }
 
-static bool same_owner(const struct browser_rpc_call *a,
-		       const struct browser_rpc_call *b)
-{
-	return a->whose == NULL || b->whose == NULL
-		   ? a->whose == b->whose
-		   : strcmp(a->whose, b->whose) == 0;
-}
-
 struct use {
 	int64_t requests, bytes;
 };
@@ -302,11 +277,16 @@ static void count_call(const struct browser_rpc_list *list,
 {
 	const struct browser_rpc_call *o;
 
-	TAILQ_FOREACH(o, list, link)
-		if (same_owner(o, c)) {
+	TAILQ_FOREACH(o, list, link) {
+		bool same = o->whose == NULL || c->whose == NULL
+				? o->whose == c->whose
+				: strcmp(o->whose, c->whose) == 0;
+
+		if (same) {
 			mine->requests++;
 			mine->bytes += o->text != NULL ? (int64_t)o->len : 0;
 		}
+	}
 }
 
 static bool is_over_share(int64_t mine, int64_t all, int64_t most, bool shared)

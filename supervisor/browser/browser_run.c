@@ -43,30 +43,26 @@ static void pending_free(struct pending *p)
 	free(p);
 }
 
-static void run_over(struct browser_run *br)
+static void on_notice(struct run_watch *w, struct run *r,
+		      const struct run_notice *n)
 {
+	struct browser_run *br = CONTAINER(w, struct browser_run, watch);
 	struct pending *p, *next;
 
+	/* queued: the worker is gone, and a new worker will come */
+	if (n->kind != NOTICE_RECORDED && n->kind != NOTICE_RELEASED &&
+	    r->state != RUN_QUEUED)
+		return;
 	for (p = LIST_FIRST(&br->pending); p != NULL; p = next) {
 		next = LIST_NEXT(p, link);
 		browser_process_forget(p->call);
 		pending_free(p);
 	}
 	if (browser_process_is_running(br->browser->process))
-		browser_tell(br->browser, "run_ended", "run", br->run->id);
+		browser_tell(br->browser, "run_ended", "run", r->id);
 	run_watch_del(&br->watch);
-	br->run->job.browser = NULL;
+	r->job.browser = NULL;
 	free(br);
-}
-
-static void on_notice(struct run_watch *w, struct run *r,
-		      const struct run_notice *n)
-{
-	(void)w;
-	/* queued: the worker is gone, and a new worker will come */
-	if (n->kind == NOTICE_RECORDED || n->kind == NOTICE_RELEASED ||
-	    r->state == RUN_QUEUED)
-		run_over(r->job.browser);
 }
 
 static struct browser_run *browser_of(struct browser *b, struct run *r)
@@ -150,24 +146,18 @@ static const char *call_refusal(const struct browser *b, const struct run *r,
 	return browser_lacks(b->ctx->config);
 }
 
-static int64_t time_left(const struct run *r)
-{
-	int64_t left = run_left_ms(r);
-
-	if (left < 1)
-		return 1;
-	return left < BROWSER_PROTO_TIMEOUT_MAX ? left
-						: BROWSER_PROTO_TIMEOUT_MAX;
-}
-
 void browser_ask(struct browser *b, struct run *r,
 		 const struct worker_question *ask)
 {
 	const char *no = call_refusal(b, r, ask);
-	int64_t ms = time_left(r);
+	int64_t ms = run_left_ms(r);
 	struct json_object *body;
 	struct pending *p;
 
+	if (ms < 1)
+		ms = 1;
+	if (ms > BROWSER_PROTO_TIMEOUT_MAX)
+		ms = BROWSER_PROTO_TIMEOUT_MAX;
 	if (no != NULL) {
 		audit_browser(r->requestor, r->id, ask->tool,
 			      "CALL_NOT_ALLOWED");

@@ -46,16 +46,6 @@ static struct json_object *known_session(const struct session *s)
 			 shown ? path : NULL);
 }
 
-/*
- * Has S's requestor a session? If not, more of STATUS would disclose what
- * others do.
- */
-static bool has_session(const struct session *s, struct json_object *status)
-{
-	return json_member(json_member(status, "requestors"),
-			   s->requestor->name) != NULL;
-}
-
 /* Describe the cage of paddock-browser, as measured by the program. */
 static struct json_object *cage_of(const struct browser *b,
 				   struct json_object *status)
@@ -80,7 +70,10 @@ static void on_view(void *arg, const struct browser_rpc_answer *answer)
 	struct request *req = v->call;
 	void (*done)(struct request *, struct json_object *) = v->done;
 	struct json_object *o = known_session(req->session), *is;
-	bool knows = answer->ok && has_session(req->session, answer->body);
+	/* to a requestor without a session more would disclose what others do */
+	bool knows =
+	    answer->ok && json_member(json_member(answer->body, "requestors"),
+				      req->session->requestor->name) != NULL;
 
 	for (size_t i = 0; knows && i < ARRAY_LEN(told); i++)
 		if ((is = json_member(answer->body, told[i])) != NULL)
@@ -120,25 +113,12 @@ void browser_view(struct request *req,
 
 /* ---- for the log ---- */
 
-static int64_t status_number(struct json_object *o, const char *key)
-{
-	return json_member_int(o, key);
-}
-
-static const char *word(struct json_object *o, const char *key)
-{
-	struct json_object *is = json_member(o, key);
-
-	return is == NULL		     ? "unknown"
-	       : json_object_get_boolean(is) ? "yes"
-					     : "no";
-}
-
 static void on_status(void *arg, const struct browser_rpc_answer *answer)
 {
 	const struct browser *b = arg;
 	struct json_object *o = answer->body;
 	struct json_object *all = json_member(o, "requestors");
+	struct json_object *sandboxed = json_member(o, "sandboxed");
 	const char *version = json_member_str(o, "version");
 
 	if (!answer->ok) {
@@ -153,18 +133,21 @@ static void on_status(void *arg, const struct browser_rpc_answer *answer)
 		 json_member_bool(o, "running") ? "running" : "idle",
 		 (unsigned long long)browser_process_starts(b->process),
 		 version != NULL ? version : "",
-		 (long long)status_number(o, "starts"),
-		 (long long)status_number(o, "crashes"), word(o, "sandboxed"),
-		 (long long)status_number(o, "sessions"),
-		 (long long)status_number(o, "tabs"),
-		 (long long)status_number(o, "calls"),
-		 (long long)status_number(o, "refusals"));
+		 (long long)json_member_int(o, "starts"),
+		 (long long)json_member_int(o, "crashes"),
+		 sandboxed == NULL		      ? "unknown"
+		 : json_object_get_boolean(sandboxed) ? "yes"
+						      : "no",
+		 (long long)json_member_int(o, "sessions"),
+		 (long long)json_member_int(o, "tabs"),
+		 (long long)json_member_int(o, "calls"),
+		 (long long)json_member_int(o, "refusals"));
 	if (!json_object_is_type(all, json_type_object))
 		return;
 	json_object_object_foreach(all, name, of) {
 		log_info("browser", "requestor=%s sessions=%lld tabs=%lld",
-			 name, (long long)status_number(of, "sessions"),
-			 (long long)status_number(of, "tabs"));
+			 name, (long long)json_member_int(of, "sessions"),
+			 (long long)json_member_int(of, "tabs"));
 	}
 }
 

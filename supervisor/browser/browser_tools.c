@@ -46,18 +46,6 @@ const struct browser_proto_action *browser_tool(const char *name)
 	return a != NULL && !a->runs_alone ? a : NULL;
 }
 
-static struct json_object *choices(const char *words)
-{
-	struct json_object *list = json_object_new_array();
-	const char *word;
-	size_t n;
-
-	while ((word = words_next(&words, &n)) != NULL)
-		json_object_array_add(list,
-				      json_object_new_string_len(word, (int)n));
-	return list;
-}
-
 static struct json_object *arg_schema(const struct browser_proto_arg *a)
 {
 	static const char *const types[] = {
@@ -71,11 +59,19 @@ static struct json_object *arg_schema(const struct browser_proto_arg *a)
 	struct json_object *o =
 	    json_pack("type:s minLength?i maxLength?i", types[a->type],
 		      text && a->min > 0, text ? a->max : 0);
+	struct json_object *choices;
+	const char *words = a->values, *word;
+	size_t n;
 
 	if (a->type == BROWSER_PROTO_INTEGER)
 		json_add(o, "minimum:i maximum:i", a->min, a->max);
-	if (a->type == BROWSER_PROTO_CHOICE)
-		json_add(o, "enum:o", choices(a->values));
+	if (a->type == BROWSER_PROTO_CHOICE) {
+		choices = json_object_new_array();
+		while ((word = words_next(&words, &n)) != NULL)
+			json_object_array_add(
+			    choices, json_object_new_string_len(word, (int)n));
+		json_add(o, "enum:o", choices);
+	}
 	if (a->has_value && a->type == BROWSER_PROTO_BOOLEAN)
 		json_add(o, "default:b", a->value != 0);
 	else if (a->has_value)
@@ -139,14 +135,6 @@ output_schema(const struct browser_proto_action *action)
 			 required);
 }
 
-static struct json_object *
-annotations(const struct browser_proto_action *action)
-{
-	/* a click may do anything */
-	return json_pack("readOnlyHint:b destructiveHint?b openWorldHint:b",
-			 action->read_only, !action->read_only, true);
-}
-
 struct json_object *
 browser_tool_definition(const struct browser_proto_action *action)
 {
@@ -154,5 +142,9 @@ browser_tool_definition(const struct browser_proto_action *action)
 			 "outputSchema:o annotations:o",
 			 action->name, action->title, action->about,
 			 input_schema(action), output_schema(action),
-			 annotations(action));
+			 /* a click may do anything */
+			 json_pack("readOnlyHint:b destructiveHint?b "
+				   "openWorldHint:b",
+				   action->read_only, !action->read_only,
+				   true));
 }

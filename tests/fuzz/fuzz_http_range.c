@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as Range: what is told lies in the file. The first byte is its size. */
 #include "tests/fuzz/fuzz.h"
-#include "supervisor/clients/http/http_range.h"
+#include "supervisor/clients/http/http_field.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -17,16 +17,6 @@
 #include "base/mem.h"
 #include "base/text/words.h"
 
-static bool is_loopback(const struct sockaddr_storage *addr)
-{
-	const struct sockaddr_in *v4 = (const void *)addr;
-	const struct sockaddr_in6 *v6 = (const void *)addr;
-
-	if (addr->ss_family == AF_INET)
-		return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
 bool http_addr_parse(struct http_addr *a, const char *listen)
 {
 	struct sockaddr_in *v4 = (void *)&a->addr;
@@ -49,6 +39,7 @@ bool http_addr_parse(struct http_addr *a, const char *listen)
 		v6->sin6_port = port;
 		a->len = sizeof(*v6);
 		good = inet_pton(AF_INET6, host + 1, &v6->sin6_addr) == 1;
+		a->loopback = good && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 	} else {
 		v4->sin_family = AF_INET;
 		v4->sin_port = port;
@@ -57,8 +48,9 @@ bool http_addr_parse(struct http_addr *a, const char *listen)
 				 strcmp(host, "localhost") == 0 ? "127.0.0.1"
 								: host,
 				 &v4->sin_addr) == 1;
+		a->loopback =
+		    good && ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	}
-	a->loopback = good && is_loopback(&a->addr);
 	return good;
 }
 

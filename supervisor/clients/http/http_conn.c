@@ -59,20 +59,18 @@ void http_conn_due(struct http_conn *c, size_t bytes)
 	http_conn_weigh(c);
 }
 
-void http_conn_set_usage(struct http_conn *c, struct http_usage *usage)
+void http_conn_set_usage(struct http_conn *c, struct http_usage *usage,
+			 struct fair_queue_flow *lane)
 {
 	size_t held = c->held;
+
+	c->lane = lane != NULL ? lane : &c->pool->lane;
 
 	hold_body(c, 0);
 	weigh_body(c, 0);
 	c->usage = usage != NULL ? usage : &c->pool->nobody;
 	hold_body(c, held);
 	http_conn_weigh(c);
-}
-
-void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane)
-{
-	c->lane = lane != NULL ? lane : &c->pool->lane;
 }
 
 void http_conn_free(struct http_conn *c)
@@ -105,20 +103,6 @@ void http_conn_enter(struct http_conn *c, enum http_conn_state state,
 	c->since_ms = clock_mono_ms();
 	c->deadline_ms = limit_ms > 0 ? c->since_ms + limit_ms : 0;
 	http_pool_rank(c, false);
-}
-
-/*
- * Close C after the client had time to read the answer: close(2) at once, with
- * bytes unread, would have the kernel discard the answer.
- */
-static void linger(struct http_conn *c)
-{
-	if (c->ended || shutdown(c->fd, SHUT_WR) < 0) {
-		http_conn_free(c);
-		return;
-	}
-	http_conn_enter(c, LINGERING, c->pool->limits.linger_ms);
-	event_add(c->readable, NULL);
 }
 
 /* ---- for the module that answers ---- */
@@ -276,19 +260,6 @@ void http_conn_sink(struct http_conn *c, const struct http_sink *sink,
 	http_parse_sink(c->parse, on_bytes, c);
 }
 
-/*
- * Set C's deadline after bytes of the body came, or after the sink had room
- * again: body_ms from now, or the time by which the average rate has to be
- * reached, whichever is sooner.
- */
-static void sink_deadline(struct http_conn *c)
-{
-	int64_t limit = c->pool->limits.body_ms, now = clock_mono_ms();
-	int64_t all = c->told_ms + limit + c->sunk / HTTP_SINK_PER_MS;
-
-	c->deadline_ms = all < now + limit ? all : now + limit;
-}
-
 void http_conn_read_on(struct http_conn *c)
 {
 	if (c->state != READING || c->ended)
@@ -298,10 +269,17 @@ void http_conn_read_on(struct http_conn *c)
 	c->deadline_ms = clock_mono_ms() + c->pool->limits.body_ms;
 }
 
-/* While the sink has no room, stop reading, with no deadline for the client. */
+/*
+ * Set C's deadline after bytes of the body came: body_ms from now, or the time by
+ * which the average rate has to be reached, whichever is sooner. While the sink has no
+ * room, stop reading, with no deadline for the client.
+ */
 static void await_room(struct http_conn *c)
 {
-	sink_deadline(c);
+	int64_t limit = c->pool->limits.body_ms, now = clock_mono_ms();
+	int64_t all = c->told_ms + limit + c->sunk / HTTP_SINK_PER_MS;
+
+	c->deadline_ms = all < now + limit ? all : now + limit;
 	if (c->sink->wants(c->sink_arg))
 		return;
 	event_del(c->readable);
@@ -404,8 +382,18 @@ static void on_turn(void *arg)
 static void next_request(struct http_conn *c)
 {
 	if (c->last || c->pool->closing || (c->ended && buf_len(&c->in) == 0)) {
-		if (buf_len(&c->unsent) == 0)
-			linger(c);
+		if (buf_len(&c->unsent) > 0)
+			return;
+		if (c->ended || shutdown(c->fd, SHUT_WR) < 0) {
+			http_conn_free(c);
+			return;
+		}
+		/*
+		 * the client gets time to read the answer: close(2) at once, with bytes
+		 * unread, would have the kernel discard the answer
+		 */
+		http_conn_enter(c, LINGERING, c->pool->limits.linger_ms);
+		event_add(c->readable, NULL);
 		return;
 	}
 	if (c->reads) /* the turn was for more of the finished request's body */
@@ -425,32 +413,23 @@ static void next_request(struct http_conn *c)
 	fair_queue_requeue(c->pool->turns, c->lane, &c->turn);
 }
 
-static void on_end(struct http_conn *c)
-{
-	bool answered = c->state == ANSWERING || c->state == ANSWERED ||
-			(c->state == STREAMING && c->plain); /* a file */
-
-	if (!answered) {
-		http_conn_free(c); /* no client is left to answer */
-		return;
-	}
-	c->ended = true; /* the answer may still be read */
-	event_del(c->readable);
-}
-
 static void read_input(struct http_conn *c)
 {
 	static char data[READ_BYTES];
 	ssize_t n = read(c->fd, data, sizeof(data));
+	bool answered = c->state == ANSWERING || c->state == ANSWERED ||
+			(c->state == STREAMING && c->plain); /* a file */
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n < 0)
-		http_conn_free(c);
-	else if (n == 0)
-		on_end(c);
-	else if (c->state != LINGERING)
+	if (n < 0 || (n == 0 && !answered)) {
+		http_conn_free(c); /* no client is left to answer */
+	} else if (n == 0) {
+		c->ended = true; /* the answer may still be read */
+		event_del(c->readable);
+	} else if (c->state != LINGERING) {
 		take_input(c, data, (size_t)n);
+	}
 }
 
 /*

@@ -169,25 +169,20 @@ void http_conn_put_event(struct http_conn *c, const struct sse *s,
 void http_conn_end(struct http_conn *c);
 /*
  * Answer by a body of LEN bytes instead: send the head; http_conn_put_body()
- * adds bytes, http_conn_end_body() ends the answer.
+ * adds bytes, http_conn_end() ends the answer.
  */
 void http_conn_begin_body(struct http_conn *c, int status, const char *type,
 			  int64_t len);
 void http_conn_put_body(struct http_conn *c, const char *data, size_t n);
-void http_conn_end_body(struct http_conn *c);
 size_t http_conn_unsent(const struct http_conn *c); /* unsent bytes */
 /* Tell C that its stream has BYTES more to put when fewer bytes are unsent. */
 void http_conn_due(struct http_conn *c, size_t bytes);
 /*
- * Queue C's requests in the turns of LANE (NULL: of connections without a known
- * requestor).
+ * Count what C holds in USAGE from now on, and queue C's requests in the turns of
+ * LANE (*lends* both; NULL: of connections without a known requestor).
  */
-void http_conn_set_flow(struct http_conn *c, struct fair_queue_flow *lane);
-/*
- * Count what C holds in USAGE from now on (*lends*; NULL: no requestor is
- * known).
- */
-void http_conn_set_usage(struct http_conn *c, struct http_usage *usage);
+void http_conn_set_usage(struct http_conn *c, struct http_usage *usage,
+			 struct fair_queue_flow *lane);
 
 /*
  * Watchers are called until the answer is complete: GONE when the client has

@@ -229,7 +229,7 @@ void http_conn_put_event(struct http_conn *c, const struct sse *s,
 void http_conn_end(struct http_conn *c)
 {
 	http_conn_due(c, 0);
-	if (!c->old)
+	if (!c->old && !c->plain)
 		http_conn_put_raw(c, "0\r\n\r\n");
 	c->watch = NULL;
 	http_conn_enter(c, ANSWERED, 0);
@@ -254,13 +254,6 @@ void http_conn_begin_body(struct http_conn *c, int status, const char *type,
 void http_conn_put_body(struct http_conn *c, const char *data, size_t n)
 {
 	put_reply(c, data, n);
-}
-
-void http_conn_end_body(struct http_conn *c)
-{
-	c->watch = NULL;
-	http_conn_enter(c, ANSWERED, 0);
-	wake(c);
 }
 
 void http_conn_refuse(struct http_conn *c, int status, const char *fmt, ...)

@@ -322,18 +322,6 @@ static void await_upgrade(struct http_exchanges *all, int64_t now_ms)
 		    CLOCK_TIMEVAL(first->since_ms + HTTP_PLAIN_MS - now_ms));
 }
 
-/*
- * Begin a stream soon, so that the client and proxies hear from the server. Most
- * answers come sooner, as a plain answer, which costs the client one read
- * instead of two.
- */
-static void begin_soon(struct http_exchange *x)
-{
-	x->since_ms = clock_mono_ms();
-	http_exchange_apply(x, EXCHANGE_ON_SLOW);
-	await_upgrade(x->of->all, x->since_ms);
-}
-
 static void upgrade_due(evutil_socket_t fd, short what, void *arg)
 {
 	struct http_exchanges *all = arg;
@@ -476,8 +464,16 @@ void http_exchange_deliver(struct http_exchange *x, struct rpc_msg *m)
 	if (http_exchange_is_slow(x->of->all->ctx, m,
 				  http_exchange_is_resumable(x)
 				      ? x->of->session->terms.revision
-				      : MCP_LATEST))
-		begin_soon(x);
+				      : MCP_LATEST)) {
+		/*
+		 * begin a stream soon, so that the client and proxies hear from the
+		 * server; most answers come sooner, as a plain answer, which costs the
+		 * client one read instead of two
+		 */
+		x->since_ms = clock_mono_ms();
+		http_exchange_apply(x, EXCHANGE_ON_SLOW);
+		await_upgrade(x->of->all, x->since_ms);
+	}
 	if (!session_take(x->of->session, x, m))
 		http_exchange_end(x, 202, NULL);
 }

@@ -7,6 +7,7 @@
  */
 #include "supervisor/clients/http/http_field.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -88,19 +89,6 @@ bool http_is_param(const char *name, size_t len)
 	       strncasecmp(name, HTTP_PARAM, strlen(HTTP_PARAM)) == 0;
 }
 
-static int add_param(struct http_fields *f, const char *name, size_t name_len,
-		     const char *value, size_t value_len, const char **errmsg)
-{
-	if (find_param(f->params, f->n_params, name, name_len) != NULL) {
-		*errmsg = TWICE;
-		return 400;
-	}
-	f->params = xrealloc(f->params, (f->n_params + 1) * sizeof(*f->params));
-	f->params[f->n_params++] = (struct http_param){
-	    xstrndup(name, name_len), xstrndup(value, value_len)};
-	return 0;
-}
-
 int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 		    const char *value, size_t value_len, const char **errmsg)
 {
@@ -115,10 +103,20 @@ int http_fields_add(struct http_fields *f, const char *name, size_t name_len,
 		i++;
 	while (value_len > 0 && strchr(" \t", value[value_len - 1]) != NULL)
 		value_len--;
-	if (i == HTTP_SEEN && http_is_param(name, name_len))
-		return add_param(f, name, name_len, value, value_len, errmsg);
-	if (i == HTTP_SEEN)
+	if (i == HTTP_SEEN && !http_is_param(name, name_len))
 		return 0;
+	if (i == HTTP_SEEN) {
+		if (find_param(f->params, f->n_params, name, name_len) !=
+		    NULL) {
+			*errmsg = TWICE;
+			return 400;
+		}
+		f->params =
+		    xrealloc(f->params, (f->n_params + 1) * sizeof(*f->params));
+		f->params[f->n_params++] = (struct http_param){
+		    xstrndup(name, name_len), xstrndup(value, value_len)};
+		return 0;
+	}
 	old = f->value[i];
 	if (old == NULL) {
 		f->value[i] = xstrndup(value, value_len);
@@ -173,19 +171,6 @@ void http_fields_lend(const struct http_fields *f, struct http_request *r)
 }
 
 /*
- * Does the media range of LEN bytes (type/subtype, type/<*> or <*>/<*>) cover
- * TYPE?
- */
-static bool covers(const char *range, size_t len, const char *type)
-{
-	size_t major = strcspn(type, "/") + 1;
-
-	return is_field(range, len, type) || is_field(range, len, "*/*") ||
-	       (len == major + 1 && range[major] == '*' &&
-		strncasecmp(range, type, major) == 0);
-}
-
-/*
  * Return the length of the media type that S begins with: up to a parameter,
  * the next member of a list, or a blank.
  */
@@ -197,10 +182,17 @@ static size_t type_len(const char *s)
 bool http_accepts(const char *list, const char *type)
 {
 	const char *s = list;
+	size_t major = strcspn(type, "/") + 1;
 
 	while (s != NULL && *s != '\0') {
+		size_t n;
+
 		s += strspn(s, ", \t");
-		if (covers(s, type_len(s), type))
+		n = type_len(s);
+		/* the media range is type/subtype, type/<*> or <*>/<*> */
+		if (is_field(s, n, type) || is_field(s, n, "*/*") ||
+		    (n == major + 1 && s[major] == '*' &&
+		     strncasecmp(s, type, major) == 0))
 			return true;
 		s += strcspn(s, ",");
 	}
@@ -212,4 +204,63 @@ bool http_is_type(const char *value, const char *type)
 	size_t n = value == NULL ? 0 : type_len(value);
 
 	return n > 0 && is_field(value, n, type) && value[n] != ',';
+}
+
+/* ---- the field Range: "bytes=4-7", "bytes=4-" or "bytes=-4" ---- */
+
+static const char digits[] = "0123456789";
+
+/* Return the number of N digits at P, or INT64_MAX if the number is larger. */
+static int64_t parse_position(const char *p, size_t n)
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, p[i] - '0', &v))
+			return INT64_MAX;
+	return v;
+}
+
+/* Set *AT and *GOT to the last N bytes of a file of SIZE bytes. */
+static int suffix(int64_t n, int64_t size, int64_t *at, int64_t *got)
+{
+	if (n == 0)
+		return -ERANGE;
+	if (size == 0)
+		/* no Content-Range can describe a part of an empty file */
+		return -ENOENT;
+	*got = n < size ? n : size;
+	*at = size - *got;
+	return 0;
+}
+
+int http_range(const char *field, int64_t size, int64_t *at, int64_t *n)
+{
+	static const char unit[] = "bytes=";
+	size_t first, last;
+	int64_t from, to;
+	const char *p;
+
+	if (strncasecmp(field, unit, strlen(unit)) != 0)
+		return -ENOENT;
+	p = field + strlen(unit) + strspn(field + strlen(unit), " \t");
+	first = strspn(p, digits);
+	if (p[first] != '-')
+		return -ENOENT;
+	last = strspn(p + first + 1, digits);
+	if (p[first + 1 + last + strspn(p + first + 1 + last, " \t")] != '\0' ||
+	    first + last == 0)
+		return -ENOENT;
+	from = parse_position(p, first);
+	to = last > 0 ? parse_position(p + first + 1, last) : INT64_MAX;
+	if (first == 0)
+		return suffix(to, size, at, n);
+	if (to < from)
+		return -ENOENT;
+	if (from >= size)
+		return -ERANGE;
+	*at = from;
+	*n = (to < size ? to + 1 : size) - from;
+	return 0;
 }

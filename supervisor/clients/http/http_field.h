@@ -60,4 +60,12 @@ bool http_accepts(const char *list, const char *type);
  */
 bool http_is_type(const char *value, const char *type);
 
+/*
+ * Read FIELD, for a file of SIZE bytes (0 or more). Returns 0: send *N bytes (1
+ * or more) from *AT on; -ERANGE: the file has no byte of that part (416);
+ * -ENOENT: send the whole file, since FIELD is not a list of byte ranges, or
+ * lists several parts.
+ */
+int http_range(const char *field, int64_t size, int64_t *at, int64_t *n);
+
 #endif

@@ -341,16 +341,6 @@ static void check_request_line(struct http_parse *p)
 		    "HTTP/1.1 and HTTP/1.0 are spoken here");
 }
 
-static void read_head(struct http_parse *p)
-{
-	size_t used = run_parser(p, buf_data(&p->head), buf_len(&p->head));
-
-	/* llhttp and this file have to agree on where the head ends */
-	if (p->step != HTTP_BAD && (!p->head_read || used != buf_len(&p->head)))
-		bad(p, 400, "the head does not end where its blank line is");
-	buf_fini(&p->head);
-}
-
 /* Say what is wrong with the last N bytes of P's head, or NULL. */
 static const char *fault_in_last(const struct http_parse *p, size_t n)
 {
@@ -365,7 +355,7 @@ static const char *fault_in_last(const struct http_parse *p, size_t n)
 /* Add DATA up to the end of a line or of the room. Returns the bytes taken. */
 static size_t add_head(struct http_parse *p, const char *data, size_t n)
 {
-	size_t had = buf_len(&p->head), room = HTTP_HEAD_MAX - had;
+	size_t had = buf_len(&p->head), room = HTTP_HEAD_MAX - had, used;
 	const char *end = memchr(data, '\n', n), *errmsg, *head;
 
 	n = end != NULL ? (size_t)(end - data) + 1 : n;
@@ -377,36 +367,29 @@ static size_t add_head(struct http_parse *p, const char *data, size_t n)
 	buf_add(&p->head, data, n);
 	head = buf_data(&p->head);
 	errmsg = fault_in_last(p, n);
-	if (errmsg != NULL)
+	if (errmsg != NULL) {
 		bad(p, 400, "%s", errmsg);
-	else if (data[n - 1] == '\n' && p->lines++ == 0)
+	} else if (data[n - 1] == '\n' && p->lines++ == 0) {
 		check_request_line(p);
-	else if (data[n - 1] == '\n' &&
-		 memcmp(head + had + n - 4, "\r\n\r\n", 4) == 0)
-		read_head(p);
+	} else if (data[n - 1] == '\n' &&
+		   memcmp(head + had + n - 4, "\r\n\r\n", 4) == 0) {
+		used = run_parser(p, head, had + n);
+		/* llhttp and this file have to agree on where the head ends */
+		if (p->step != HTTP_BAD && (!p->head_read || used != had + n))
+			bad(p, 400,
+			    "the head does not end where its blank line is");
+		buf_fini(&p->head);
+	}
 	return n;
 }
 
 /* ---- trailers, whose values are ignored, but which end the request ---- */
 
-static void read_trailers(struct http_parse *p)
-{
-	size_t n = buf_len(&p->head) - 2;
-	size_t used;
-
-	llhttp_resume(&p->ll);
-	used = run_parser(p, buf_data(&p->head) + 2, n);
-	if (p->step != HTTP_BAD && (p->step != HTTP_WHOLE || used != n))
-		bad(p, 400,
-		    "the trailers do not end where their blank line is");
-	buf_fini(&p->head);
-}
-
 /* Add DATA up to the end of a line. Returns how many bytes were taken. */
 static size_t add_trailers(struct http_parse *p, const char *data, size_t n)
 {
 	const char *end = memchr(data, '\n', n), *errmsg;
-	size_t len;
+	size_t len, used;
 
 	n = end != NULL ? (size_t)(end - data) + 1 : n;
 	if (count_extra(p, n) < 0)
@@ -414,11 +397,19 @@ static size_t add_trailers(struct http_parse *p, const char *data, size_t n)
 	buf_add(&p->head, data, n);
 	len = buf_len(&p->head);
 	errmsg = fault_in_last(p, n);
-	if (errmsg != NULL)
+	if (errmsg != NULL) {
 		bad(p, 400, "%s, among the trailers", errmsg);
-	else if (len >= 4 &&
-		 memcmp(buf_data(&p->head) + len - 4, "\r\n\r\n", 4) == 0)
-		read_trailers(p);
+	} else if (len >= 4 &&
+		   memcmp(buf_data(&p->head) + len - 4, "\r\n\r\n", 4) == 0) {
+		llhttp_resume(&p->ll);
+		used = run_parser(p, buf_data(&p->head) + 2, len - 2);
+		if (p->step != HTTP_BAD &&
+		    (p->step != HTTP_WHOLE || used != len - 2))
+			bad(p, 400,
+			    "the trailers do not end where their blank line "
+			    "is");
+		buf_fini(&p->head);
+	}
 	return n;
 }
 

@@ -47,21 +47,6 @@ void http_pool_init(struct http_pool *p, struct event_base *base,
 
 /* ---- the connections that are closed to make room ---- */
 
-/*
- * Make the key of address FROM: IPv4 whole, of IPv6 the 64 bits of the network,
- * since a site can use all addresses of a network.
- */
-static void read_from(unsigned char out[HTTP_PEER_BYTES],
-		      const struct sockaddr *from)
-{
-	memset(out, 0, HTTP_PEER_BYTES);
-	if (from != NULL && from->sa_family == AF_INET)
-		memcpy(out, &((const struct sockaddr_in *)from)->sin_addr, 4);
-	else if (from != NULL && from->sa_family == AF_INET6)
-		memcpy(out + 8, &((const struct sockaddr_in6 *)from)->sin6_addr,
-		       8);
-}
-
 static struct http_peer *find_peer(struct http_pool *p,
 				   const unsigned char *from)
 {
@@ -69,33 +54,6 @@ static struct http_peer *find_peer(struct http_pool *p,
 
 	HASH_FIND(hh, p->peers, from, HTTP_PEER_BYTES, peer);
 	return peer;
-}
-
-static void join_peer(struct http_conn *c)
-{
-	struct http_peer *peer = find_peer(c->pool, c->from);
-
-	if (peer == NULL) {
-		peer = xcalloc(1, sizeof(*peer));
-		memcpy(peer->from, c->from, sizeof(peer->from));
-		TAILQ_INIT(&peer->conns);
-		HASH_ADD(hh, c->pool->peers, from, sizeof(peer->from), peer);
-	}
-	TAILQ_INSERT_TAIL(&peer->conns, c, peer_link);
-	peer->n++;
-	c->peer = peer;
-}
-
-static void leave_peer(struct http_conn *c)
-{
-	struct http_peer *peer = c->peer;
-
-	TAILQ_REMOVE(&peer->conns, c, peer_link);
-	c->peer = NULL;
-	if (--peer->n > 0)
-		return;
-	HASH_DEL(c->pool->peers, peer);
-	free(peer);
 }
 
 static struct http_conns *rank_of(struct http_conn *c)
@@ -110,28 +68,52 @@ static struct http_conns *rank_of(struct http_conn *c)
 void http_pool_rank(struct http_conn *c, bool gone)
 {
 	struct http_conns *rank = gone ? NULL : rank_of(c);
+	struct http_peer *peer = c->peer;
 
-	if (c->rank != NULL) {
+	if (c->rank != NULL)
 		TAILQ_REMOVE(c->rank, c, rank_link);
-		if (c->peer != NULL)
-			leave_peer(c);
+	if (c->rank != NULL && peer != NULL) {
+		TAILQ_REMOVE(&peer->conns, c, peer_link);
+		c->peer = NULL;
+		if (--peer->n == 0) {
+			HASH_DEL(c->pool->peers, peer);
+			free(peer);
+		}
 	}
 	c->rank = rank;
 	if (rank == NULL)
 		return;
 	TAILQ_INSERT_TAIL(rank, c, rank_link);
-	if (rank == &c->pool->anonymous)
-		join_peer(c);
+	if (rank != &c->pool->anonymous)
+		return;
+	peer = find_peer(c->pool, c->from);
+	if (peer == NULL) {
+		peer = xcalloc(1, sizeof(*peer));
+		memcpy(peer->from, c->from, sizeof(peer->from));
+		TAILQ_INIT(&peer->conns);
+		HASH_ADD(hh, c->pool->peers, from, sizeof(peer->from), peer);
+	}
+	TAILQ_INSERT_TAIL(&peer->conns, c, peer_link);
+	peer->n++;
+	c->peer = peer;
 }
 
 void http_pool_add(struct http_pool *p, int fd, const struct sockaddr *from,
 		   size_t anonymous)
 {
-	unsigned char key[HTTP_PEER_BYTES];
+	/*
+	 * IPv4 whole, of IPv6 the 64 bits of the network, since a site can use all
+	 * addresses of a network
+	 */
+	unsigned char key[HTTP_PEER_BYTES] = {0};
 	struct http_peer *peer;
 	struct http_conn *c;
 
-	read_from(key, from);
+	if (from != NULL && from->sa_family == AF_INET)
+		memcpy(key, &((const struct sockaddr_in *)from)->sin_addr, 4);
+	else if (from != NULL && from->sa_family == AF_INET6)
+		memcpy(key + 8, &((const struct sockaddr_in6 *)from)->sin6_addr,
+		       8);
 	peer = find_peer(p, key);
 	if (peer != NULL && peer->n >= anonymous)
 		http_conn_free(TAILQ_FIRST(&peer->conns));

@@ -39,27 +39,17 @@ static void on_gone(void *watcher)
 
 static const struct http_watch watch = {.gone = on_gone};
 
-/*
- * Is there room for C? The entries of a requestor leave room for other
- * requestors.
- */
-static bool has_wait_room(const struct http_waitq *w, const struct http_conn *c)
+bool http_waitq_add(struct http_waitq *w, struct http_conn *c)
 {
 	const void *user = http_conn_user(c);
-	const struct http_waitq_entry *one;
+	struct http_waitq_entry *one;
 	size_t own = 0;
 
 	TAILQ_FOREACH(one, &w->all, link)
 		own += http_conn_user(one->conn) == user;
-	return (int64_t)own <
-	       admission_share(HTTP_WAITQ_MAX, (int64_t)(w->n - own));
-}
-
-bool http_waitq_add(struct http_waitq *w, struct http_conn *c)
-{
-	struct http_waitq_entry *one;
-
-	if (!has_wait_room(w, c))
+	/* the entries of a requestor leave room for other requestors */
+	if ((int64_t)own >=
+	    admission_share(HTTP_WAITQ_MAX, (int64_t)(w->n - own)))
 		return false;
 	one = xcalloc(1, sizeof(*one));
 	*one = (struct http_waitq_entry){

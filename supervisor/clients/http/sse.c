@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sse.c - the events of a stream, as kept and as written, and the ids of
- * events. http_exchange.c, http_stream_get.c and http_conn_reply.c call these
+ * events. http_exchange.c, http_stream.c and http_conn_reply.c call these
  * functions. Above a bound the oldest events are dropped;
  * sse_read_id() returns false for an id that paddockd never gives.
  */

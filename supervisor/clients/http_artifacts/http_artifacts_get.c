@@ -20,7 +20,7 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/artifacts/artifact_source.h"
-#include "supervisor/clients/http/http_range.h"
+#include "supervisor/clients/http/http_field.h"
 #include "supervisor/store/store.h"
 #include "supervisor/mcp/uploads/download.h"
 #include "supervisor/mcp/uploads/upload.h"
@@ -67,7 +67,7 @@ static void send_more(void *watcher)
 	}
 	if (n > 0 && artifact_source_left(v->source) > 0)
 		return;
-	http_conn_end_body(c);
+	http_conn_end(c);
 	sending_free(v);
 }
 
@@ -199,11 +199,6 @@ static void refuse_get(struct sending *v, int rc, const char *run)
 	http_artifacts_refuse(c, &e);
 }
 
-static bool is_visible_text(const char *s)
-{
-	return utf8_printable(s, strlen(s));
-}
-
 static void on_found(void *arg, const struct store_result *res);
 
 /*
@@ -252,12 +247,12 @@ static void on_found(void *arg, const struct store_result *res)
 	head = http_conn_request(c)->method == HTTP_IS_HEAD;
 	put_fields(c, a, v);
 	http_conn_begin_body(c, v->part ? 206 : 200,
-			     is_visible_text(a->mime_type)
+			     utf8_printable(a->mime_type, strlen(a->mime_type))
 				 ? a->mime_type
 				 : "application/octet-stream",
 			     v->end - v->at);
 	if (head || a->size == 0) {
-		http_conn_end_body(c);
+		http_conn_end(c);
 		sending_free(v);
 		return;
 	}

@@ -29,19 +29,13 @@ static bool is_date(const char *name)
 	return true;
 }
 
-/*
- * Is NAME a revision without sessions? Future revisions are taken to have no
- * sessions either.
- */
-static bool is_stateless(const char *name)
-{
-	return name != NULL && is_date(name) &&
-	       strcmp(name, mcp_revision_name(MCP_2026_07_28)) >= 0;
-}
-
+/* Future revisions are taken to have no sessions either. */
 bool http_era_names_stateless(const struct http_request *r)
 {
-	return is_stateless(r->field[HTTP_REVISION]);
+	const char *name = r->field[HTTP_REVISION];
+
+	return name != NULL && is_date(name) &&
+	       strcmp(name, mcp_revision_name(MCP_2026_07_28)) >= 0;
 }
 
 bool http_era_names_no_session(const struct http_request *r)

@@ -15,7 +15,6 @@
 #include "supervisor/clients/stdio/stream_conn.h"
 
 struct stdio {
-	struct context *ctx;
 	struct stream_conn *conn;
 	/* flags of descriptors 0 and 1 before stdio_open() */
 	int in_flags, out_flags;
@@ -54,7 +53,6 @@ struct stdio *stdio_open(struct context *ctx)
 {
 	struct stdio *io = xcalloc(1, sizeof(*io));
 
-	io->ctx = ctx;
 	io->in_flags = make_nonblocking(STDIN_FILENO);
 	io->out_flags = make_nonblocking(STDOUT_FILENO);
 	ctx->with_client = true;

@@ -170,11 +170,6 @@ static void rest_reading(struct stream_conn *c, int64_t ms)
 	evtimer_add(c->rested, CLOCK_TIMEVAL(ms));
 }
 
-static bool is_greeting(const struct rpc_msg *m)
-{
-	return m->kind == RPC_REQUEST && strcmp(m->method, "initialize") == 0;
-}
-
 /*
  * Pass M to the session. A notification or response has no answer to refuse it
  * with, so a client which sends too many is not read for a while.
@@ -183,7 +178,8 @@ static void take_message(struct stream_conn *c, struct rpc_msg *m)
 {
 	int64_t wait_ms = 0;
 
-	if (c->greets && !is_greeting(m)) {
+	if (c->greets &&
+	    (m->kind != RPC_REQUEST || strcmp(m->method, "initialize") != 0)) {
 		c->waits = c->has_first = true;
 		c->first = *m;
 		return;
@@ -313,17 +309,6 @@ static void on_turn(void *arg)
 	continue_reading(c);
 }
 
-/* End the session. Unsent answers are still written while the client reads. */
-static void input_ended(struct stream_conn *c, const char *errmsg)
-{
-	c->ended = true; /* first: what it lets go reads nothing more */
-	session_fini(&c->session);
-	if (buf_len(&c->unsent) == 0 && c->bytes.leaving == 0)
-		note_closed(c, "input", errmsg);
-	else
-		event_add(c->stalled, CLOCK_TIMEVAL(STALL_S * 1000));
-}
-
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	static char data[READ_BYTES];
@@ -331,6 +316,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	bool bytes = c->bytes.coming > 0;
 	ssize_t n = bytes ? stream_bytes_read(&c->bytes, fd)
 			  : read(fd, data, sizeof(data));
+	const char *errmsg;
 
 	(void)what;
 	if (bytes && n == -ENOBUFS)
@@ -342,7 +328,14 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		input_ended(c, n == 0 ? "" : strerror(errno));
+		errmsg = n == 0 ? "" : strerror(errno);
+		c->ended = true; /* first: what it lets go reads nothing more */
+		session_fini(&c->session);
+		/* unsent answers are still written while the client reads */
+		if (buf_len(&c->unsent) == 0 && c->bytes.leaving == 0)
+			note_closed(c, "input", errmsg);
+		else
+			event_add(c->stalled, CLOCK_TIMEVAL(STALL_S * 1000));
 		return;
 	}
 	if (bytes) {

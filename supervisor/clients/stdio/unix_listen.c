@@ -81,15 +81,6 @@ static size_t count_peers(const struct unix_listener *l, uid_t uid)
 	return n;
 }
 
-/* Has UID too many connections? A user leaves connections to others. */
-static bool uid_is_full(const struct unix_listener *l, uid_t uid)
-{
-	size_t mine = count_peers(l, uid);
-
-	return (int64_t)mine >=
-	       admission_share(CONNECTIONS_MAX, (int64_t)(l->n_peers - mine));
-}
-
 /*
  * Refuse FD, a connection over the bound of UID; the reason is written as far
  * as a fresh socket has room.
@@ -117,12 +108,16 @@ static void greet_stream(struct unix_listener *l, int fd)
 	struct ucred cred;
 	socklen_t len = sizeof(cred);
 	struct peer *p;
+	size_t mine;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0) {
 		close(fd);
 		return;
 	}
-	if (uid_is_full(l, cred.uid)) {
+	/* a user leaves connections to others */
+	mine = count_peers(l, cred.uid);
+	if ((int64_t)mine >=
+	    admission_share(CONNECTIONS_MAX, (int64_t)(l->n_peers - mine))) {
 		turn_away(l, fd, cred.uid);
 		return;
 	}
@@ -207,22 +202,18 @@ bool unix_listen_is_served(const char *path)
 	return rc == 0 || rc == -EAGAIN; /* served, with a full backlog */
 }
 
-/*
- * Remove a stale socket. As root by privsep's code, which follows no links that
- * other users may have put there.
- */
-static int remove_stale(const char *path)
-{
-	return privs_leave_root() ? privs_unlink_socket(path) : unlink(path);
-}
-
 static int bind_at(int fd, const struct sockaddr_un *addr)
 {
 	mode_t old = umask(getuid() == 0 ? 0117 : 0177);
 	int rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
 
+	/*
+	 * a stale socket is removed: as root by privsep's code, which follows no links
+	 * that other users may have put there
+	 */
 	if (rc < 0 && errno == EADDRINUSE && is_stale(addr) &&
-	    remove_stale(addr->sun_path) == 0)
+	    (privs_leave_root() ? privs_unlink_socket(addr->sun_path)
+				: unlink(addr->sun_path)) == 0)
 		rc = bind(fd, (const struct sockaddr *)addr, sizeof(*addr));
 	umask(old);
 	return rc < 0 ? -errno : 0;
@@ -274,13 +265,6 @@ static void explain_listen(const char *path, int rc, char *errmsg, size_t size)
 		    "folder and let this user write there, or name another "
 		    "by socket",
 		    path, strerror(-rc));
-}
-
-static int listen_status(int rc)
-{
-	return rc == -EACCES || rc == -EPERM ? EX_NOPERM
-	       : rc == -ENAMETOOLONG	     ? EX_CONFIG
-					     : EX_UNAVAILABLE;
 }
 
 static int open_path(const char *path, const char *state_dir, char *errmsg,
@@ -344,7 +328,9 @@ int unix_listen_try(const struct config *c, char *errmsg, size_t size)
 	if (rc == 0)
 		return 0;
 	explain_listen(path, rc, errmsg, size);
-	return listen_status(rc);
+	return rc == -EACCES || rc == -EPERM ? EX_NOPERM
+	       : rc == -ENAMETOOLONG	     ? EX_CONFIG
+					     : EX_UNAVAILABLE;
 }
 
 static int option(int fd, int name)
@@ -404,13 +390,6 @@ void unix_listen_start(struct unix_listener *l)
 	event_add(l->readable, NULL);
 }
 
-/* Remove the socket. Its folder may be root's, and paddockd no longer root. */
-static void unlink_path(const char *path)
-{
-	if (privsep_unlink_socket(path) < 0)
-		unlink(path);
-}
-
 void unix_listen_stop(struct unix_listener *l)
 {
 	struct stat st;
@@ -420,9 +399,11 @@ void unix_listen_stop(struct unix_listener *l)
 	l->stopped = true;
 	event_del(l->readable);
 	loop_guard_allow("our own socket, once, when this server ends");
+	/* the socket's folder may be root's, and paddockd no longer root */
 	if (l->path != NULL && lstat(l->path, &st) == 0 &&
-	    st.st_dev == l->dev && st.st_ino == l->ino)
-		unlink_path(l->path);
+	    st.st_dev == l->dev && st.st_ino == l->ino &&
+	    privsep_unlink_socket(l->path) < 0)
+		unlink(l->path);
 	loop_guard_forbid();
 	close(l->fd);
 }

@@ -49,25 +49,10 @@ struct http_listener {
 
 /* ---- connections ---- */
 
-static void greet_connection(struct http_listener *h, int fd,
-			     const struct sockaddr *from)
-{
-	int on = 1, unsent = HTTP_SOCKET_BYTES;
-
-	if (h->pool.n >= h->connections_max && !http_pool_yield(&h->pool)) {
-		h->refused++;
-		close(fd);
-		return;
-	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
-	http_pool_add(&h->pool, fd, from, h->connections_max / STRANGERS_PART);
-}
-
 static void on_connection(evutil_socket_t listening, short what, void *arg)
 {
 	struct http_listener *h = arg;
-	int fd = -1;
+	int fd = -1, on = 1, unsent = HTTP_SOCKET_BYTES;
 
 	(void)what;
 	for (int n = 0; n < ACCEPTS_PER_WAKE; n++) {
@@ -78,7 +63,16 @@ static void on_connection(evutil_socket_t listening, short what, void *arg)
 			     SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (fd < 0)
 			break;
-		greet_connection(h, fd, (struct sockaddr *)&from);
+		if (h->pool.n >= h->connections_max &&
+		    !http_pool_yield(&h->pool)) {
+			h->refused++;
+			close(fd);
+			continue;
+		}
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &unsent, sizeof(unsent));
+		http_pool_add(&h->pool, fd, (struct sockaddr *)&from,
+			      h->connections_max / STRANGERS_PART);
 	}
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
 		log_warn("http", "accept=resting err=\"%s\"", strerror(errno));

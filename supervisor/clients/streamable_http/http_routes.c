@@ -46,15 +46,6 @@ static const char *token_of(const char *field)
 }
 
 /*
- * Is there a token in QUERY? URLs are logged and shown, so tokens must not be
- * there.
- */
-static bool is_in_query(const char *query)
-{
-	return query != NULL && strcasestr(query, "access_token=") != NULL;
-}
-
-/*
  * Return the requestor of R, borrowed. On LOOPBACK a request without a token
  * may be anonymous while no requestor has a token. NULL: C was refused: 401 for
  * an unknown token or a missing token, 400 for a token in the URL.
@@ -66,7 +57,8 @@ static struct requestor *requestor_of(struct context *ctx, bool loopback,
 	const char *token = token_of(r->field[HTTP_AUTHORIZATION]);
 	struct requestor *q = NULL;
 
-	if (is_in_query(r->query)) {
+	/* URLs are logged and shown, so no token may be there */
+	if (r->query != NULL && strcasestr(r->query, "access_token=") != NULL) {
 		http_conn_refuse(c, 400,
 				 "a token came in the address, where "
 				 "others see it; send it as "
@@ -176,19 +168,14 @@ static void mcp(struct http_routes *site, struct http_conn *c,
 static void artifacts(struct http_routes *site, struct http_conn *c,
 		      const struct http_request *r)
 {
-	struct requestor *q;
+	struct requestor *q = asker(site, c, r);
 
-	if (r->method == HTTP_IS_PUT) {
-		struct requestor *still = asker(site, c, r);
-
-		http_artifacts_whole(still, c);
-		return;
-	}
-	q = asker(site, c, r);
-	if (q != NULL)
-		(r->method == HTTP_IS_DELETE
-		     ? http_artifacts_delete
-		     : http_artifacts_get)(site->ctx, q, c, r);
+	if (r->method == HTTP_IS_PUT)
+		http_artifacts_whole(q, c);
+	else if (q != NULL && r->method == HTTP_IS_DELETE)
+		http_artifacts_delete(site->ctx, q, c, r);
+	else if (q != NULL)
+		http_artifacts_get(site->ctx, q, c, r);
 }
 
 /* Set the requestor of C to Q (NULL: not known). */
@@ -239,8 +226,8 @@ static struct requestor *take_user(struct http_routes *site,
 	if (requestor != NULL && !has_request_room(site, c, requestor))
 		return NULL;
 	set_user(site, c, requestor);
-	http_conn_set_usage(c, requestor != NULL ? &requestor->http : NULL);
-	http_conn_set_flow(c, requestor != NULL ? &requestor->turns : NULL);
+	http_conn_set_usage(c, requestor != NULL ? &requestor->http : NULL,
+			    requestor != NULL ? &requestor->turns : NULL);
 	return requestor;
 }
 
@@ -300,17 +287,6 @@ static const struct page *page_of(const struct http_request *r)
 
 /* ---- admission ---- */
 
-/* Allow pages of ORIGIN to read the answer. */
-static void admit_origin(struct http_conn *c, const char *origin)
-{
-	char line[HTTP_HEAD_MAX + 64];
-
-	snprintf(line, sizeof(line),
-		 "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n" EXPOSED,
-		 origin);
-	http_conn_fields(c, line);
-}
-
 /*
  * Check Host and Origin, by which a page whose host name was pointed at
  * paddockd (DNS rebinding) is told from a proper client.
@@ -321,6 +297,7 @@ static bool may_come(const struct http_routes *site, struct http_conn *c,
 	const struct config *config = site->ctx->config;
 	const char *host = r->field[HTTP_HOST];
 	const char *origin = r->field[HTTP_ORIGIN];
+	char line[HTTP_HEAD_MAX + 64];
 
 	if (!http_host_ok(&site->addr, host, config->allowed_hosts)) {
 		http_conn_refuse(c, 403,
@@ -340,7 +317,11 @@ static bool may_come(const struct http_routes *site, struct http_conn *c,
 				 origin);
 		return false;
 	}
-	admit_origin(c, origin);
+	/* pages of that origin may read the answer */
+	snprintf(line, sizeof(line),
+		 "Access-Control-Allow-Origin: %s\r\nVary: Origin\r\n" EXPOSED,
+		 origin);
+	http_conn_fields(c, line);
 	return true;
 }
 
@@ -369,21 +350,12 @@ static void answer_preflight(struct http_conn *c, const struct http_request *r)
 	buf_fini(&out);
 }
 
-static void refuse_method(struct http_conn *c, const struct page *page)
-{
-	char line[64];
-
-	snprintf(line, sizeof(line), "Allow: %s\r\n", page->allow);
-	http_conn_fields(c, line);
-	http_conn_refuse(c, 405, "the request has another method; %s takes %s",
-			 page->path, page->allow);
-}
-
 static bool on_head(void *arg, struct http_conn *c,
 		    const struct http_request *r)
 {
 	struct http_routes *site = arg;
 	const struct page *page = page_of(r);
+	char line[64];
 
 	set_user(site, c, NULL);
 	if (!may_come(site, c, r))
@@ -400,7 +372,11 @@ static bool on_head(void *arg, struct http_conn *c,
 		return false;
 	}
 	if ((page->methods & BIT(r->method)) == 0) {
-		refuse_method(c, page);
+		snprintf(line, sizeof(line), "Allow: %s\r\n", page->allow);
+		http_conn_fields(c, line);
+		http_conn_refuse(c, 405,
+				 "the request has another method; %s takes %s",
+				 page->path, page->allow);
 		return false;
 	}
 	return page->head == NULL || page->head(site, c, r);

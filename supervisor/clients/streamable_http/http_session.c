@@ -51,16 +51,6 @@ bool http_session_is_idle(const struct http_session *s)
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static void new_id(char out[HTTP_SESSION_ID_SIZE])
-{
-	unsigned char random[(HTTP_SESSION_ID_SIZE - 1) / 2];
-
-	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		abort();
-	for (size_t i = 0; i < sizeof(random); i++)
-		snprintf(out + 2 * i, 3, "%02x", random[i]);
-}
-
 /* End the longest idle session of REQUESTOR. False: no session is idle. */
 static bool end_oldest(struct http_sessions *all,
 		       const struct requestor *requestor)
@@ -96,27 +86,21 @@ static const struct requestor *richest(const struct http_sessions *all)
 }
 
 /*
- * Return how many sessions Q may have: a share of what other requestors leave.
- */
-static size_t allowed(const struct http_sessions *all,
-		      const struct requestor *q)
-{
-	int64_t share = admission_share(HTTP_SESSIONS_MAX,
-					(int64_t)(all->n - q->http_sessions));
-
-	return share < HTTP_SESSIONS_EACH ? (size_t)share : HTTP_SESSIONS_EACH;
-}
-
-/*
  * Is there room for a further session of Q? An idle session of Q, or of the
  * requestor with the most sessions, is ended if need be.
  */
 static bool has_session_room(struct http_sessions *all,
 			     const struct requestor *q)
 {
+	/* a share of what other requestors leave */
+	int64_t most = admission_share(HTTP_SESSIONS_MAX,
+				       (int64_t)(all->n - q->http_sessions));
+
+	if (most > HTTP_SESSIONS_EACH)
+		most = HTTP_SESSIONS_EACH;
 	if (memory_room(&q->memory) < SESSION_COST)
 		return end_oldest(all, q);
-	if (q->http_sessions > 0 && q->http_sessions >= allowed(all, q))
+	if (q->http_sessions > 0 && (int64_t)q->http_sessions >= most)
 		return end_oldest(all, q);
 	return all->n < HTTP_SESSIONS_MAX || end_oldest(all, richest(all));
 }
@@ -154,9 +138,13 @@ static struct http_session *session_new(struct http_sessions *all,
 struct http_session *http_session_new(struct http_sessions *all,
 				      struct requestor *requestor)
 {
+	unsigned char random[(HTTP_SESSION_ID_SIZE - 1) / 2];
 	char id[HTTP_SESSION_ID_SIZE];
 
-	new_id(id);
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		abort();
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(id + 2 * i, 3, "%02x", random[i]);
 	return session_new(all, requestor, id);
 }
 
@@ -198,23 +186,11 @@ void http_session_end(struct http_session *s, const char *errmsg)
 	free(s);
 }
 
-/*
- * Drop the stored sessions of requestors who are gone; no client has come back
- * for these sessions since the start.
- */
-static void drop_replayable(struct http_sessions *all, bool anybody)
-{
-	struct requestor *q, *next;
-
-	HASH_ITER(hh, all->ctx->requestors->by_name, q, next)
-		if (requestor_is_anonymous(q) ? !anybody : requestor_gone(q))
-			http_session_store_requestor_gone(all, q);
-}
-
 void http_sessions_recheck(struct http_sessions *all)
 {
 	bool anybody = requestors_anonymous(all->ctx->requestors) != NULL;
 	struct http_session *s, *after;
+	struct requestor *gone, *next;
 
 	for (s = TAILQ_FIRST(&all->by_use); s != NULL; s = after) {
 		const struct requestor *q = s->session.requestor;
@@ -225,7 +201,16 @@ void http_sessions_recheck(struct http_sessions *all)
 			http_session_end(s, "its token is good no more");
 	}
 	http_calls_recheck(&all->calls, anybody);
-	drop_replayable(all, anybody);
+	/*
+	 * drop the stored sessions of requestors who are gone; no client has come back
+	 * for these sessions since the start
+	 */
+	if (all->ctx->store == NULL)
+		return;
+	HASH_ITER(hh, all->ctx->requestors->by_name, gone, next)
+		if (requestor_is_anonymous(gone) ? !anybody
+						 : requestor_gone(gone))
+			store_drop_sessions(all->ctx->store, gone->name);
 }
 
 void http_sessions_sweep(struct http_sessions *all, int64_t idle_ms)

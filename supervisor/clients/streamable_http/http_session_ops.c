@@ -12,38 +12,19 @@
 #include "supervisor/clients/streamable_http/http_session_store.h"
 #include "supervisor/clients/streamable_http/http_store_wait.h"
 
-/* Return the kind of message TEXT: a request of the server has an id. */
-static enum sse_kind text_event_kind(const char *text, size_t len)
-{
-	struct json_span id;
-
-	return json_find(&id, text, len, "id") != 0 ? SSE_PASSING : SSE_ASKED;
-}
-
 static void on_send(void *arg, void *stream, const char *text, size_t len)
 {
 	struct http_session *s = arg;
 	struct http_exchange *st =
 	    stream != NULL ? stream : http_stream_push_current(s);
+	struct json_span id;
 
-	if (st != NULL) /* else no client ever listened */
-		http_exchange_send(st, text, len, text_event_kind(text, len));
-}
-
-/*
- * Give the client the session id, once initialize has succeeded. True: the id
- * was added to the answer now.
- */
-static bool tell_id(struct http_session *s, struct http_conn *conn)
-{
-	char line[HTTP_SESSION_ID_SIZE + 32];
-
-	if (s->told_id || !s->session.greeted)
-		return false;
-	snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
-	http_conn_fields(conn, line);
-	s->told_id = true;
-	return true;
+	if (st == NULL) /* no client ever listened */
+		return;
+	/* a request of the server has an id */
+	http_exchange_send(st, text, len,
+			   json_find(&id, text, len, "id") != 0 ? SSE_PASSING
+								: SSE_ASKED);
 }
 
 static void on_answer(void *arg, void *stream, const char *text, size_t len,
@@ -51,12 +32,18 @@ static void on_answer(void *arg, void *stream, const char *text, size_t len,
 {
 	struct http_session *s = arg;
 	struct http_exchange *st = stream;
+	char line[HTTP_SESSION_ID_SIZE + 32];
 
+	/* initialize has succeeded: the answer gives the client the session's id */
 	if (text != NULL && st->conn != NULL && !http_exchange_is_begun(st) &&
-	    tell_id(s, st->conn))
+	    !s->told_id && s->session.greeted) {
+		snprintf(line, sizeof(line), "Mcp-Session-Id: %s\r\n", s->id);
+		http_conn_fields(st->conn, line);
+		s->told_id = true;
 		http_store_wait_created(s, http_exchange_close(st), text, len);
-	else
+	} else {
 		http_exchange_answer(arg, st, text, len, hint);
+	}
 	http_stream_answered(s);
 }
 

@@ -39,22 +39,16 @@ static void on_dropped(void *arg, const struct store_result *res)
 	free(d);
 }
 
-static bool has_write_room(const struct http_sessions *all,
-			   const struct requestor *q)
-{
-	size_t own = q->http_session_deletes;
-
-	return (int64_t)own <
-	       admission_share(HTTP_SESSION_DELETES_MAX,
-			       (int64_t)(HASH_COUNT(all->drops) - own));
-}
-
 bool http_session_delete(struct http_sessions *all, struct requestor *q,
 			 const char *key, store_done done, void *arg)
 {
 	struct http_session_delete *d;
+	size_t own = q->http_session_deletes;
 
-	if (http_session_delete_pending(all, key) || !has_write_room(all, q)) {
+	if (http_session_delete_pending(all, key) ||
+	    (int64_t)own >=
+		admission_share(HTTP_SESSION_DELETES_MAX,
+				(int64_t)(HASH_COUNT(all->drops) - own))) {
 		log_rarely("http", "requestor=%s dropped=no drops=%zu", q->name,
 			   q->http_session_deletes);
 		return false;
@@ -82,16 +76,6 @@ bool http_session_delete_pending(const struct http_sessions *all,
 	return d != NULL;
 }
 
-void http_session_deletes_fini(struct http_sessions *all)
-{
-	struct http_session_delete *d, *next;
-
-	HASH_ITER(hh, all->drops, d, next) {
-		HASH_DEL(all->drops, d);
-		d->all = NULL;
-	}
-}
-
 #define KEEP_MS 20	/* changes within this time become a single row */
 #define KEPT_AT_ONCE 64 /* rows in a turn of the loop */
 
@@ -106,8 +90,14 @@ void http_session_store_init(struct http_sessions *all)
 
 void http_session_store_fini(struct http_sessions *all)
 {
+	struct http_session_delete *d, *next;
+
 	event_free(all->keep);
-	http_session_deletes_fini(all);
+	/* the store's results are ignored from now on */
+	HASH_ITER(hh, all->drops, d, next) {
+		HASH_DEL(all->drops, d);
+		d->all = NULL;
+	}
 }
 
 struct store *http_session_store_get(const struct http_sessions *all)
@@ -146,15 +136,10 @@ static void credential_of(char out[HTTP_SESSION_KEY_SIZE],
 	sha256_end(&sha, out);
 }
 
-static int64_t idle_ms(const struct http_sessions *all)
-{
-	return all->ctx->config->session_idle_ms;
-}
-
 /* Return the age at which the row of a session in use is written again. */
 static int64_t old_ms(const struct http_sessions *all)
 {
-	return idle_ms(all) / 4;
+	return all->ctx->config->session_idle_ms / 4;
 }
 
 /*
@@ -191,7 +176,8 @@ static void put_session_row(struct http_session *s, const char *client,
 		.uris = json_text(uris, NULL),
 		.log_level = s->session.terms.log_level,
 		.used_ms = used,
-		.expires_ms = used + idle_ms(s->all) + old_ms(s->all),
+		.expires_ms = used + s->all->ctx->config->session_idle_ms +
+			      old_ms(s->all),
 		.was_there = s->recorded && s->all->ctx->cluster != NULL},
 	    urgency, done, arg);
 	json_object_put(uris);
@@ -317,13 +303,6 @@ void http_session_store_all(struct http_sessions *all)
 	TAILQ_FOREACH(s, &all->by_use, link)
 		if (s->changed || (s->has_row && is_behind(s)))
 			http_session_store(s, STORE_DEFERRED, NULL, NULL);
-}
-
-void http_session_store_requestor_gone(struct http_sessions *all,
-				       const struct requestor *q)
-{
-	if (all->ctx->store != NULL)
-		store_drop_sessions(all->ctx->store, q->name);
 }
 
 /* ---- back ---- */

@@ -58,9 +58,6 @@ void http_session_store_leave(struct http_session *s);
 void http_session_store_tick(struct http_sessions *all);
 /* Write the rows of all changed or used sessions, before the server ends. */
 void http_session_store_all(struct http_sessions *all);
-/* Delete the rows of Q, a requestor who is gone. */
-void http_session_store_requestor_gone(struct http_sessions *all,
-				       const struct requestor *q);
 
 /* May Q go on with the session of ROW? */
 bool http_session_store_is_of(const struct store_session *row,
@@ -88,8 +85,5 @@ bool http_session_delete(struct http_sessions *all, struct requestor *q,
 /* Has the session of KEY ended, though the store may still have its row? */
 bool http_session_delete_pending(const struct http_sessions *all,
 				 const char *key);
-
-/* Ignore the store's results from now on: ALL is about to be freed. */
-void http_session_deletes_fini(struct http_sessions *all);
 
 #endif

@@ -159,26 +159,6 @@ static void on_looked(void *arg, const struct store_result *res)
 	free_wait(r);
 }
 
-bool http_store_wait_looks(struct http_session *s, struct http_conn *c)
-{
-	struct http_sessions *all = s->all;
-	struct requestor *q = s->session.requestor;
-	size_t own = q->http_store_waits;
-	char key[HTTP_SESSION_KEY_SIZE];
-
-	if (!s->has_row || http_session_store_get(all) == NULL ||
-	    all->ctx->cluster == NULL ||
-	    clock_mono_ms() - s->looked_ms < LOOK_MS ||
-	    (int64_t)own >=
-		admission_share(HTTP_STORE_WAITS_MAX,
-				(int64_t)(all->n_store_waits - own)))
-		return false;
-	http_session_store_key(key, s->id);
-	store_get_session(all->ctx->store, key, clock_wall_ms(), on_looked,
-			  enter_wait(all, q, c, s->id, &relook));
-	return true;
-}
-
 static bool has_lookup_wait_room(const struct http_sessions *all,
 				 const struct requestor *q)
 {
@@ -189,6 +169,23 @@ static bool has_lookup_wait_room(const struct http_sessions *all,
 			       (int64_t)(all->n_store_waits - own));
 }
 
+bool http_store_wait_looks(struct http_session *s, struct http_conn *c)
+{
+	struct http_sessions *all = s->all;
+	struct requestor *q = s->session.requestor;
+	char key[HTTP_SESSION_KEY_SIZE];
+
+	if (!s->has_row || http_session_store_get(all) == NULL ||
+	    all->ctx->cluster == NULL ||
+	    clock_mono_ms() - s->looked_ms < LOOK_MS ||
+	    !has_lookup_wait_room(all, q))
+		return false;
+	http_session_store_key(key, s->id);
+	store_get_session(all->ctx->store, key, clock_wall_ms(), on_looked,
+			  enter_wait(all, q, c, s->id, &relook));
+	return true;
+}
+
 /* ---- a stream that another instance has ---- */
 
 static bool is_among(const struct store_result *res, const char *instance)
@@ -197,17 +194,6 @@ static bool is_among(const struct store_result *res, const char *instance)
 		if (strcmp(res->nodes[i].id, instance) == 0)
 			return true;
 	return false;
-}
-
-static void refuse_elsewhere(struct http_conn *c)
-{
-	http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
-	http_conn_refuse(
-	    c, 503,
-	    "the stream of that Last-Event-ID is at another server "
-	    "of this service: the proxy between has to bring all "
-	    "requests of a session to the same one, by "
-	    "Mcp-Session-Id, which its operator can see to");
 }
 
 /* Answer C: the instance which had the stream of R's event is gone. */
@@ -232,12 +218,19 @@ static void on_nodes(void *arg, const struct store_result *res)
 	struct http_store_wait *r = arg;
 	struct http_conn *c = leave_wait(r);
 
-	if (c != NULL && res->rc != 0)
+	if (c != NULL && res->rc != 0) {
 		http_waitq_refuse_one(c, LATE);
-	else if (c != NULL && is_among(res, r->event.instance))
-		refuse_elsewhere(c);
-	else if (c != NULL)
+	} else if (c != NULL && is_among(res, r->event.instance)) {
+		http_conn_retry_after(c, HTTP_RETRY_SOON_MS);
+		http_conn_refuse(
+		    c, 503,
+		    "the stream of that Last-Event-ID is at another server "
+		    "of this service: the proxy between has to bring all "
+		    "requests of a session to the same one, by "
+		    "Mcp-Session-Id, which its operator can see to");
+	} else if (c != NULL) {
 		go_on_without(r, c);
+	}
 	free_wait(r);
 }
 

@@ -295,7 +295,7 @@ TEST(stall)
 	memset(text, 'x', LARGE);
 	begin(&pool.limits.stall_ms);
 	say(HEAD "abcd");
-	http_conn_set_usage(asked, &owes);
+	http_conn_set_usage(asked, &owes, NULL);
 	http_conn_reply(asked, 200, "text/plain", text, LARGE);
 	ok(pool.held.unread >= LARGE && owes.unread == pool.held.unread,
 	   "unread bytes are counted for the requestor");
@@ -341,9 +341,11 @@ static bool on_payer(void *arg, struct http_conn *c,
 		     const struct http_request *r)
 {
 	(void)arg;
-	http_conn_set_usage(c, strcmp(r->path, "/ada") == 0   ? &ada
-			       : strcmp(r->path, "/eve") == 0 ? &eve
-							      : NULL);
+	http_conn_set_usage(c,
+			    strcmp(r->path, "/ada") == 0   ? &ada
+			    : strcmp(r->path, "/eve") == 0 ? &eve
+							   : NULL,
+			    NULL);
 	return true;
 }
 
@@ -482,7 +484,7 @@ TEST(a_body_of_bytes)
 	while (clock_mono_ms() < until)
 		http_pool_tick(&pool);
 	http_conn_put_body(asked, "cd", 2);
-	http_conn_end_body(asked);
+	http_conn_end(asked);
 	ok(hears("\r\n\r\nabcd"),
 	   "no comment comes between the bytes of a body");
 	end();

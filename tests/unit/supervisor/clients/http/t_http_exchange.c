@@ -256,7 +256,7 @@ static struct client client_of(struct talk *t, uint64_t number)
 	struct client c = {.x = make(t, number)};
 
 	c.fd = come(&c.conn);
-	http_conn_set_usage(c.conn, &ada->http);
+	http_conn_set_usage(c.conn, &ada->http, NULL);
 	http_exchange_apply(c.x, EXCHANGE_ON_REQUEST);
 	http_exchange_attach(c.x, c.conn);
 	return c;

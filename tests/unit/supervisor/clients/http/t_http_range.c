@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "supervisor/clients/http/http_range.h"
+#include "supervisor/clients/http/http_field.h"
 #include "tests/unit/tap.h"
 
 #define MOST "9223372036854775807"

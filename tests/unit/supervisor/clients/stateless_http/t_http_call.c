@@ -119,7 +119,7 @@ static int post(const char *method)
 		abort();
 	while (asked == NULL)
 		event_base_loop(base, EVLOOP_ONCE);
-	http_conn_set_usage(asked, &ada->http);
+	http_conn_set_usage(asked, &ada->http, NULL);
 	rpc_parse(&m, body, strlen(body));
 	http_call_take(&calls, ada, asked, &m);
 	rpc_fini(&m);

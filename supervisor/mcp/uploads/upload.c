@@ -117,18 +117,6 @@ static void not_written(struct upload *u, int rc)
 	fail_upload(u);
 }
 
-static bool disk_has_room(const struct context *ctx, int64_t size,
-			  struct tool_error *err)
-{
-	const char *says = disk_space_message(disk_space(ctx->config, 0));
-
-	if (says == NULL && disk_space(ctx->config, size) != DISK_SPACE_OK)
-		says = "its disk has no room for a file of that size";
-	if (says != NULL)
-		set_unavailable(err, says);
-	return says == NULL;
-}
-
 /* ---- the bytes of a file ---- */
 
 static void charge_upload(struct upload *u);
@@ -200,28 +188,19 @@ char *upload_room(struct upload *u, size_t *n)
 	return to;
 }
 
-/*
- * Count N bytes for the requestor, if allowed: needed if the size was not
- * announced.
- */
-static bool may_grow(struct upload *u, size_t n)
-{
-	if (u->size != UPLOAD_UNKNOWN)
-		return true;
-	if (requestor_no_room(u->requestor, (int64_t)n, &u->err))
-		return false;
-	requestor_keep(u->requestor, (int64_t)n);
-	u->promised += (int64_t)n;
-	return true;
-}
-
 void upload_wrote(struct upload *u, size_t n)
 {
 	u->got += (int64_t)n;
-	if (!may_grow(u, n))
-		fail_upload(u);
-	else
-		taken(u, file_sink_wrote(u->sink, n));
+	/* bytes of a size that was not announced count as they come, if allowed */
+	if (u->size == UPLOAD_UNKNOWN) {
+		if (requestor_no_room(u->requestor, (int64_t)n, &u->err)) {
+			fail_upload(u);
+			return;
+		}
+		requestor_keep(u->requestor, (int64_t)n);
+		u->promised += (int64_t)n;
+	}
+	taken(u, file_sink_wrote(u->sink, n));
 }
 
 void upload_end(struct upload *u)
@@ -358,6 +337,7 @@ static bool may_begin(struct context *ctx, struct requestor *q,
 {
 	int64_t size = ask->size > 0 ? ask->size : 0;
 	int64_t others = (int64_t)(ctx->uploads - q->uploads);
+	const char *says;
 
 	if (q->uploads >= UPLOADS_EACH ||
 	    (int64_t)q->uploads >= fair_share(UPLOADS_MAX, others)) {
@@ -368,8 +348,14 @@ static bool may_begin(struct context *ctx, struct requestor *q,
 			       q->uploads);
 		return false;
 	}
-	return !requestor_no_room(q, size, err) &&
-	       disk_has_room(ctx, size, err);
+	if (requestor_no_room(q, size, err))
+		return false;
+	says = disk_space_message(disk_space(ctx->config, 0));
+	if (says == NULL && disk_space(ctx->config, size) != DISK_SPACE_OK)
+		says = "its disk has no room for a file of that size";
+	if (says != NULL)
+		set_unavailable(err, says);
+	return says == NULL;
 }
 
 /* Is S a media type? It is written into heads of answers. */
@@ -422,4 +408,37 @@ struct upload *upload_begin(struct context *ctx, struct requestor *q,
 	q->uploads++;
 	ctx->uploads++;
 	return u;
+}
+
+/* ---- deletion, which is audited, and the usage counted again ---- */
+
+struct going {
+	struct context *ctx;
+	struct requestor *requestor;
+	char id[ID_SIZE];
+	store_done done;
+	void *arg;
+};
+
+static void on_deleted(void *arg, const struct store_result *res)
+{
+	struct going *g = arg;
+
+	if (res->rc == 0) {
+		audit_uploads_deleted(g->requestor, g->id, 0, 1);
+		artifact_save_count(g->ctx->store, g->requestor);
+	}
+	g->done(g->arg, res);
+	free(g);
+}
+
+void upload_delete(struct context *ctx, struct requestor *q, const char *id,
+		   store_done done, void *arg)
+{
+	struct going *g = xcalloc(1, sizeof(*g));
+
+	*g = (struct going){
+	    .ctx = ctx, .requestor = q, .done = done, .arg = arg};
+	snprintf(g->id, sizeof(g->id), "%s", id);
+	store_delete_upload(ctx->store, q->name, id, on_deleted, g);
 }

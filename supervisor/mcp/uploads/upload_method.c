@@ -122,11 +122,6 @@ static void on_gone(struct session_observer *o)
 
 static const struct session_observer_ops observer_ops = {.on_gone = on_gone};
 
-static bool is_digest(const char *s)
-{
-	return strlen(s) == 64 && strspn(s, "0123456789abcdefABCDEF") == 64;
-}
-
 /* Return what is wrong with PARAMS, or NULL. */
 static const char *params_fault(struct json_object *params)
 {
@@ -138,7 +133,9 @@ static const char *params_fault(struct json_object *params)
 	    json_object_get_int64(size) > BYTES_MAX)
 		return "params.bytes has to be how many bytes are to come";
 	if (sha256 != NULL && (!json_object_is_type(sha256, json_type_string) ||
-			       !is_digest(json_object_get_string(sha256))))
+			       strlen(json_object_get_string(sha256)) != 64 ||
+			       strspn(json_object_get_string(sha256),
+				      "0123456789abcdefABCDEF") != 64))
 		return "params.sha256 has to be 64 hexadecimal digits";
 	return NULL;
 }
@@ -314,15 +311,6 @@ void upload_method_read(struct request *req)
 
 /* ---- the list of artifacts ---- */
 
-static struct json_object *listed(const struct store_artifact *a)
-{
-	struct json_object *view = upload_view(a);
-
-	if (strcmp(a->run_id, a->id) != 0 && id_ok(a->run_id, "run"))
-		json_add(view, "runId:s", a->run_id);
-	return view;
-}
-
 static void on_listed(void *arg, const struct store_result *res)
 {
 	struct request *req = arg;
@@ -335,8 +323,14 @@ static void on_listed(void *arg, const struct store_result *res)
 		return;
 	}
 	list = json_object_new_array();
-	for (size_t i = 0; i < res->n_artifacts; i++)
-		json_object_array_add(list, listed(&res->artifacts[i]));
+	for (size_t i = 0; i < res->n_artifacts; i++) {
+		const struct store_artifact *a = &res->artifacts[i];
+		struct json_object *view = upload_view(a);
+
+		if (strcmp(a->run_id, a->id) != 0 && id_ok(a->run_id, "run"))
+			json_add(view, "runId:s", a->run_id);
+		json_object_array_add(list, view);
+	}
 	request_result(req, json_pack("artifacts:o more:b", list,
 				      res->n_artifacts == LIST_MAX));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client_task.c - a request of the server which the client may answer by a task
- * of its own, which is then polled and fetched. input_route.c and asks.c ask by
+ * of its own, which is then polled and fetched. input.c and asks.c ask by
  * it. A client which breaks its own task, or is silent too long, ends the
  * request with a sentence for the asker.
  */

@@ -3,8 +3,7 @@
  * input_private.h - types and functions for the files of supervisor/mcp/input
  * alone.
  *
- *   input.c        all questions of a run: new questions, waiters come and go
- *   input_route.c  one question: the client to ask, and the question's end
+ *   input.c        all questions of a run: the client to ask, waiters, the end
  *   input_reply.c  a client's answer, made the text that the worker gets
  *   input_park.c   questions that a client takes along and comes back with
  */
@@ -66,11 +65,6 @@ struct input {
  * refusal. Do nothing when the worker wants no answer to P any more.
  */
 void input_route(struct pending_input *p);
-/*
- * When the client that was asked P does not read: ask another that reads, if
- * any.
- */
-void input_reroute(struct pending_input *p);
 /* Tell the client that is asked P to forget P, with REASON; P is held then. */
 void input_withdraw(struct pending_input *p, const char *reason);
 
@@ -80,7 +74,6 @@ void input_withdraw(struct pending_input *p, const char *reason);
 void input_name(struct pending_input *p);
 /* Tell a waiter of IN's questions as soon as no more of them come. */
 void input_gather(struct input *in);
-void input_gather_fini(struct input *in);
 
 /* ---- */
 

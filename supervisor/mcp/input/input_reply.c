@@ -54,24 +54,6 @@ static void make_refusal(struct input_reply *reply, struct tool_error *errmsg)
 	take_text(reply, e);
 }
 
-/*
- * Likewise, and say first that ERRMSG is about the client's answer: the
- * template's author does not know the place that ERRMSG names.
- */
-static void make_misfit(struct input_reply *reply, struct tool_error *errmsg)
-{
-	const char *at = json_member_str(errmsg->details, "pointer");
-	char *place = errmsg->message;
-
-	errmsg->message = xasprintf(
-	    "the client's answer does not fit what was asked: %s", place);
-	if (at != NULL && strncmp(at, CONTENT, strlen(CONTENT)) == 0)
-		reply->wrong = place;
-	else
-		free(place);
-	make_refusal(reply, errmsg);
-}
-
 static void make_answer(struct input_reply *reply,
 			const struct input_request *q,
 			struct json_object *result, struct schema_budget *b)
@@ -79,9 +61,24 @@ static void make_answer(struct input_reply *reply,
 	struct tool_error errmsg = {0};
 	struct json_object *answer =
 	    input_request_result(q, result, b, &errmsg);
+	const char *at;
+	char *place;
 
 	if (answer == NULL) {
-		make_misfit(reply, &errmsg);
+		/*
+		 * say first that the error is about the client's answer: the template's
+		 * author does not know the place that the error names
+		 */
+		at = json_member_str(errmsg.details, "pointer");
+		place = errmsg.message;
+		errmsg.message = xasprintf(
+		    "the client's answer does not fit what was asked: %s",
+		    place);
+		if (at != NULL && strncmp(at, CONTENT, strlen(CONTENT)) == 0)
+			reply->wrong = place;
+		else
+			free(place);
+		make_refusal(reply, &errmsg);
 		return;
 	}
 	reply->ok = true;
@@ -89,27 +86,22 @@ static void make_answer(struct input_reply *reply,
 	take_text(reply, answer);
 }
 
-/* Make REPLY an INPUT_FAILED with ERROR, the client's. */
-static void make_error(struct input_reply *reply, struct json_object *error)
-{
-	const char *message = json_member_str(error, "message");
-	struct json_object *code = json_member(error, "code");
-	struct tool_error errmsg = {0};
-
-	tool_error_set(
-	    &errmsg, "INPUT_FAILED",
-	    json_pack("code:O message:s", code, message != NULL ? message : ""),
-	    "the client answered with an error");
-	make_refusal(reply, &errmsg);
-}
-
 static void make(struct input_reply *reply, const struct input_request *q,
 		 const struct rpc_msg *m, struct schema_budget *b)
 {
-	if (json_object_is_type(m->result, json_type_object))
+	const char *message = json_member_str(m->error, "message");
+	struct tool_error errmsg = {0};
+
+	if (json_object_is_type(m->result, json_type_object)) {
 		make_answer(reply, q, m->result, b);
-	else
-		make_error(reply, m->error);
+		return;
+	}
+	tool_error_set(&errmsg, "INPUT_FAILED",
+		       json_pack("code:O message:s",
+				 json_member(m->error, "code"),
+				 message != NULL ? message : ""),
+		       "the client answered with an error");
+	make_refusal(reply, &errmsg);
 }
 
 static void reply_fini(struct input_reply *reply)
@@ -124,33 +116,26 @@ static void reply_fini(struct input_reply *reply)
 #define AGAIN_MAX 3 /* of a question */
 
 /*
- * Ask P anew, which is asked of no client now, with REPLY's fault in its
- * message.
+ * End P, which is asked of no client now, with REPLY; or ask a person a few times
+ * more after a misfit, with the fault in the message: people mistype, and the
+ * template is to get the answer that they mean.
  */
-static void ask_again(struct pending_input *p, const struct input_reply *reply)
+static void settle_reply(struct pending_input *p,
+			 const struct input_reply *reply)
 {
 	struct run *r = p->input->run;
 
+	if (reply->wrong == NULL || p->misfits == AGAIN_MAX ||
+	    p->q.kind != WORKER_QUESTION_ELICIT) {
+		input_answer(p, reply);
+		return;
+	}
 	p->misfits++;
 	audit_input("input_refused", r, p->seq, reply->how);
 	input_request_again(&p->q, reply->wrong);
 	input_name(p); /* an answer by the old key is of before */
 	input_route(p);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
-}
-
-/*
- * End P with REPLY, or ask a person a few times more after a misfit: people
- * mistype, and the template is to get the answer that they mean.
- */
-static void settle_reply(struct pending_input *p,
-			 const struct input_reply *reply)
-{
-	if (reply->wrong != NULL && p->misfits < AGAIN_MAX &&
-	    p->q.kind == WORKER_QUESTION_ELICIT)
-		ask_again(p, reply);
-	else
-		input_answer(p, reply);
 }
 
 /* ---- on a thread ---- */

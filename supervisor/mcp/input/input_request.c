@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_request.c - a question to a client: whether MCP knows it, whether a
- * client can be asked it, and whether an answer fits. input.c, input_route.c
- * and input_reply.c call it. A bad question is INVALID_PARAMETER for the
+ * client can be asked it, and whether an answer fits. input.c and
+ * input_reply.c call it. A bad question is INVALID_PARAMETER for the
  * template, a bad answer INPUT_INVALID; both name the place by a JSON pointer.
  */
 #include "supervisor/mcp/input/input_request.h"
@@ -147,24 +147,16 @@ bool input_request_any(const struct client_terms *t)
 	       mcp_declares(t->capabilities, "sampling");
 }
 
-/*
- * Can the client show forms? "elicitation": {} means forms, the only kind of
- * earlier revisions.
- */
-static bool has_forms(const struct client_terms *t)
-{
-	return mcp_declares(t->capabilities, "elicitation/form") ||
-	       (mcp_declares(t->capabilities, "elicitation") &&
-		!mcp_declares(t->capabilities, "elicitation/url"));
-}
-
 static const char *lacks_elicit(const struct input_request *q,
 				const struct client_terms *t)
 {
 	if (t->revision < MCP_2025_06_18)
 		return "the client speaks a revision of MCP before 2025-06-18, "
 		       "which cannot ask the user";
-	if (!has_forms(t))
+	/* "elicitation": {} means forms, the only kind of earlier revisions */
+	if (!mcp_declares(t->capabilities, "elicitation/form") &&
+	    (!mcp_declares(t->capabilities, "elicitation") ||
+	     mcp_declares(t->capabilities, "elicitation/url")))
 		return "the client would have to declare the capability "
 		       "elicitation.form; nobody can be asked";
 	if (q->newer != NULL && t->revision < MCP_2025_11_25)
@@ -249,17 +241,6 @@ static struct json_object *bad_answer(struct tool_error *r, const char *pointer,
 	return NULL;
 }
 
-/* Refuse an answer whose object at POINTER lacks the member EXPECTED. */
-static struct json_object *lacking(struct tool_error *r, const char *pointer,
-				   const char *expected)
-{
-	tool_error_set(r, "INPUT_INVALID",
-		       json_pack("pointer:s expected:s", pointer, expected),
-		       "%s lacks %s, which the question's schema requires",
-		       pointer, expected);
-	return NULL;
-}
-
 static struct json_object *accepted(const struct input_request *q,
 				    struct json_object *content,
 				    struct schema_budget *b,
@@ -276,9 +257,14 @@ static struct json_object *accepted(const struct input_request *q,
 
 		memcpy(inner.pointer, err.pointer, sizeof(inner.pointer));
 		pointer_error_join(&at, &inner);
-		if (strcmp(err.keyword, "required") == 0)
-			return lacking(r, at.pointer, at.expected);
-		return bad_answer(r, at.pointer, at.expected);
+		if (strcmp(err.keyword, "required") != 0)
+			return bad_answer(r, at.pointer, at.expected);
+		tool_error_set(
+		    r, "INPUT_INVALID",
+		    json_pack("pointer:s expected:s", at.pointer, at.expected),
+		    "%s lacks %s, which the question's schema requires",
+		    at.pointer, at.expected);
+		return NULL;
 	}
 	return json_pack("content:O", content);
 }
@@ -320,11 +306,6 @@ static struct json_object *sample_answer(const struct input_request *q,
 	return answer;
 }
 
-static bool is_nonempty_string(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_string);
-}
-
 /* Returns ROOT in the template's form; or NULL, and F points on into ROOT. */
 static struct json_object *take_root(struct json_object *root,
 				     struct pointer_error *f)
@@ -332,10 +313,10 @@ static struct json_object *take_root(struct json_object *root,
 	struct json_object *uri = json_member(root, "uri");
 	struct json_object *name = json_member(root, "name");
 
-	if (!is_nonempty_string(uri) ||
+	if (!json_object_is_type(uri, json_type_string) ||
 	    strncmp(json_object_get_string(uri), "file://", 7) != 0)
 		pointer_error_at(f, "uri", "a URI that begins with file://");
-	else if (name != NULL && !is_nonempty_string(name))
+	else if (name != NULL && !json_object_is_type(name, json_type_string))
 		pointer_error_at(f, "name", "a string, if it is there");
 	else
 		return json_pack("uri:O name?O", uri, name);

@@ -15,7 +15,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/mcp/input/input_request.h"
-#include "supervisor/mcp/input/input_required.h"
+#include "supervisor/mcp/input/input.h"
 #include "supervisor/packages/package/placeholder.h"
 #include "supervisor/session/client_task.h"
 
@@ -216,27 +216,20 @@ static void send_it(struct asking *a)
 			      "too much is asked of this client already");
 }
 
-/* Give the offer: all questions are answered. */
-static void finish_asking(struct asking *a)
-{
-	struct request *req = a->req;
-
-	(void)request_take_state(req);
-	if (req->timer != NULL)
-		event_del(req->timer);
-	a->give(req, &a->offer, a->answers);
-	asking_free(a);
-}
-
 static void ask_next(struct asking *a)
 {
+	struct request *req = a->req;
 	const char *lacks;
 
 	input_request_fini(&a->q);
 	a->q = (struct input_request){0};
 	a->ask = nth(json_member(a->offer.def, "asks"), a->next++, &a->key);
-	if (a->ask == NULL) {
-		finish_asking(a);
+	if (a->ask == NULL) { /* all questions are answered */
+		(void)request_take_state(req);
+		if (req->timer != NULL)
+			event_del(req->timer);
+		a->give(req, &a->offer, a->answers);
+		asking_free(a);
 		return;
 	}
 	begin_question(&a->q, a->ask);
@@ -245,24 +238,10 @@ static void ask_next(struct asking *a)
 		send_it(a);
 	else
 		request_error(
-		    a->req, RPC_INVALID_PARAMS, NULL,
+		    req, RPC_INVALID_PARAMS, NULL,
 		    "\"%s\" has to be known before this is given, but "
 		    "the user cannot be asked: %s",
 		    a->key, lacks);
-}
-
-static void ask_session(struct request *req, const struct catalogue_entry *o,
-			asks_give give)
-{
-	struct asking *a = xcalloc(1, sizeof(*a));
-
-	*a = (struct asking){.req = req,
-			     .offer = *o,
-			     .give = give,
-			     .answers = json_object_new_object()};
-	template_ref(o->template);
-	request_set_state(req, &asking_ops, a);
-	ask_next(a);
 }
 
 /* ---- clients which repeat the request with answers ---- */
@@ -279,23 +258,6 @@ struct round {
 	bool unable;	      /* the client cannot ask its user */
 	struct request_state state; /* the requestState, which is for no run */
 };
-
-/*
- * Take the answers of the request, which may come before any question. False:
- * the requestState belongs to another request, and REQ was refused.
- */
-static bool take_given(struct round *w)
-{
-	struct json_object *params = w->req->msg.params;
-	const char *name = json_member_str(params, "name");
-
-	w->given = json_member(params, "inputResponses");
-	request_state_call(w->state.call, w->req->msg.method,
-			   name != NULL ? name : json_member_str(params, "uri"),
-			   json_member(params, "arguments"));
-	return !input_required_is_retry(w->req) ||
-	       input_required_open(w->req, &w->state);
-}
 
 /* Take the answer to ASK, or put ASK among the questions to ask (again). */
 static void look_for_answer(struct round *w, const char *key,
@@ -350,9 +312,16 @@ static void answer_round(struct round *w, const struct catalogue_entry *o,
 static void ask_by_result(struct request *req, const struct catalogue_entry *o,
 			  asks_give give)
 {
-	struct round w = {.req = req};
+	struct json_object *params = req->msg.params;
+	const char *name = json_member_str(params, "name");
+	/* answers may come before any question */
+	struct round w = {.req = req,
+			  .given = json_member(params, "inputResponses")};
 
-	if (!take_given(&w))
+	request_state_call(w.state.call, req->msg.method,
+			   name != NULL ? name : json_member_str(params, "uri"),
+			   json_member(params, "arguments"));
+	if (input_required_is_retry(req) && !input_required_open(req, &w.state))
 		return;
 	w.answers = json_object_new_object();
 	w.requests = json_object_new_object();
@@ -366,12 +335,24 @@ static void ask_by_result(struct request *req, const struct catalogue_entry *o,
 void asks_before(struct request *req, const struct catalogue_entry *o,
 		 asks_give give)
 {
-	if (json_member(o->def, "asks") == NULL)
+	struct asking *a;
+
+	if (json_member(o->def, "asks") == NULL) {
 		give(req, o, NULL);
-	else if (mcp_has(req->terms->revision, MCP_STATELESS))
+		return;
+	}
+	if (mcp_has(req->terms->revision, MCP_STATELESS)) {
 		ask_by_result(req, o, give);
-	else
-		ask_session(req, o, give);
+		return;
+	}
+	a = xcalloc(1, sizeof(*a));
+	*a = (struct asking){.req = req,
+			     .offer = *o,
+			     .give = give,
+			     .answers = json_object_new_object()};
+	template_ref(o->template);
+	request_set_state(req, &asking_ops, a);
+	ask_next(a);
 }
 
 void asks_add(struct json_object *values, struct json_object *answers)

@@ -62,12 +62,6 @@ static struct mark mark_of(const struct remote_run_lookup *l,
 			     .seq = row->shown_seq};
 }
 
-static bool differ(const struct mark *a, const struct mark *b)
-{
-	return a->status != b->status || a->cancelling != b->cancelling ||
-	       a->awaiting != b->awaiting || a->seq != b->seq;
-}
-
 static void stop_looking(struct remote_run_lookup *l)
 {
 	if (l->look == NULL)
@@ -129,7 +123,9 @@ static void on_look(struct run_row_lookup *lookup, struct run *r,
 	} else if (res->rc == 0) {
 		now = mark_of(l, row);
 		keep_asking(l, row);
-		if (!differ(&now, &l->seen))
+		if (now.status == l->seen.status &&
+		    now.cancelling == l->seen.cancelling &&
+		    now.awaiting == l->seen.awaiting && now.seq == l->seen.seq)
 			return;
 		l->seen = now;
 		tell_change(l, REMOTE_RUN_CHANGED, NULL);
@@ -147,31 +143,12 @@ static void look_at_row(evutil_socket_t fd, short what, void *arg)
 	run_lookup_row(&l->row, false);
 }
 
-static struct remote_run_lookup *look_new(struct context *ctx,
-					  const struct look_key *key,
-					  const struct store_run *row)
-{
-	struct remote_run_lookup *l = xcalloc(1, sizeof(*l));
-
-	memcpy(&l->key, key, sizeof(l->key));
-	l->row = (struct run_row_lookup){.ctx = ctx,
-					 .requestor = l->key.requestor,
-					 .id = l->key.run_id,
-					 .found = on_look};
-	l->seen = mark_of(l, row);
-	LIST_INIT(&l->watches);
-	HASH_ADD(hh, ctx->looks, key, sizeof(l->key), l);
-	l->look = event_new(ctx->base, -1, EV_PERSIST, look_at_row, l);
-	event_add(l->look, CLOCK_TIMEVAL(LOOK_S * 1000));
-	keep_asking(l, row);
-	return l;
-}
-
 struct remote_run_watch *
 remote_run_watch_new(const struct remote_run_watcher *w,
 		     const struct store_run *row)
 {
 	struct remote_run_watch *e = xcalloc(1, sizeof(*e));
+	struct remote_run_lookup *l;
 	struct look_key key;
 
 	memset(&key, 0, sizeof(key)); /* HASH_FIND compares padding too */
@@ -179,10 +156,24 @@ remote_run_watch_new(const struct remote_run_watcher *w,
 	key.kind = w->kind;
 	snprintf(key.run_id, sizeof(key.run_id), "%s", w->run_id);
 	e->w = *w;
-	HASH_FIND(hh, w->ctx->looks, &key, sizeof(key), e->of);
-	if (e->of == NULL)
-		e->of = look_new(w->ctx, &key, row);
-	LIST_INSERT_HEAD(&e->of->watches, e, link);
+	HASH_FIND(hh, w->ctx->looks, &key, sizeof(key), l);
+	if (l == NULL) {
+		l = xcalloc(1, sizeof(*l));
+		memcpy(&l->key, &key, sizeof(l->key));
+		l->row = (struct run_row_lookup){.ctx = w->ctx,
+						 .requestor = l->key.requestor,
+						 .id = l->key.run_id,
+						 .found = on_look};
+		l->seen = mark_of(l, row);
+		LIST_INIT(&l->watches);
+		HASH_ADD(hh, w->ctx->looks, key, sizeof(l->key), l);
+		l->look =
+		    event_new(w->ctx->base, -1, EV_PERSIST, look_at_row, l);
+		event_add(l->look, CLOCK_TIMEVAL(LOOK_S * 1000));
+		keep_asking(l, row);
+	}
+	e->of = l;
+	LIST_INSERT_HEAD(&l->watches, e, link);
 	return e;
 }
 

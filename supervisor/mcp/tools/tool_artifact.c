@@ -63,7 +63,7 @@ static void refuse_unread(struct request *req, const char *id,
  * The first bytes of pictures: clients pass pictures to models, which refuse
  * false ones.
  */
-static const struct {
+static const struct picture {
 	const char *mime_type;
 	const char *head;
 	size_t n, at;
@@ -72,22 +72,12 @@ static const struct {
 		{"image/gif", "GIF8", 4, 0},
 		{"image/webp", "WEBP", 4, 8}};
 
-static bool is_picture_type(const char *mime_type)
+static const struct picture *picture_of(const char *mime_type)
 {
 	for (size_t i = 0; i < ARRAY_LEN(pictures); i++)
 		if (strcmp(pictures[i].mime_type, mime_type) == 0)
-			return true;
-	return false;
-}
-
-static bool is_picture(const char *mime_type, const char *p, size_t n)
-{
-	for (size_t i = 0; i < ARRAY_LEN(pictures); i++)
-		if (strcmp(pictures[i].mime_type, mime_type) == 0)
-			return n >= pictures[i].at + pictures[i].n &&
-			       memcmp(p + pictures[i].at, pictures[i].head,
-				      pictures[i].n) == 0;
-	return false;
+			return &pictures[i];
+	return NULL;
 }
 
 /* Is MIME_TYPE, without its parameters, a type of text? */
@@ -122,12 +112,6 @@ static size_t end_of_piece(const char *p, size_t n)
 	return at > 0 && !utf8_ok(p + at, n - at) ? at : n;
 }
 
-static bool is_text_piece(const char *mime_type, const char *p, size_t n)
-{
-	return is_text_type(mime_type) && n > 0 && utf8_ok(p, n) &&
-	       memchr(p, '\0', n) == NULL;
-}
-
 /* ---- the answer ---- */
 
 /*
@@ -140,14 +124,17 @@ show_piece(const struct response *m, struct json_object *head, const char *data)
 	const char *type = json_member_str(head, "mimeType");
 	bool whole = json_member_int(head, "offset") == 0 &&
 		     json_object_get_boolean(json_member(head, "complete"));
+	const struct picture *p = whole ? picture_of(type) : NULL;
 	struct json_object *item = NULL, *content;
 	const char *text;
 	size_t len;
 
-	if (whole && is_picture(type, m->text, m->len))
+	if (p != NULL && m->len >= p->at + p->n &&
+	    memcmp(m->text + p->at, p->head, p->n) == 0)
 		item =
 		    json_pack("type:s data:s mimeType:s", "image", data, type);
-	else if (is_text_piece(type, m->text, m->len))
+	else if (is_text_type(type) && m->len > 0 && utf8_ok(m->text, m->len) &&
+		 memchr(m->text, '\0', m->len) == NULL)
 		item = json_pack("type:s text:S", "text", m->text, m->len);
 	if (item == NULL)
 		return NULL;
@@ -188,7 +175,8 @@ static int64_t most_of(const struct request *req, const char *mime_type,
 	/* the answer has the bytes twice, in base64 */
 	int64_t room = (int64_t)request_max_bytes(req) / 4;
 
-	return is_picture_type(mime_type) && size <= IMAGE_MAX && size <= room
+	return picture_of(mime_type) != NULL && size <= IMAGE_MAX &&
+		       size <= room
 		   ? most > size ? most : size
 		   : most;
 }
@@ -240,18 +228,14 @@ static void on_artifact(void *arg, const struct store_result *res)
 					      .head = v});
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 void tool_artifact_get(struct request *req, struct json_object *args)
 {
 	struct context *ctx = req->session->ctx;
 	struct json_object *given = json_member(args, "limit");
 	int64_t most = config_inline_bytes(ctx->config);
-	int64_t limit = given == NULL ? larger(most, IMAGE_MAX)
-				      : json_object_get_int64(given);
+	int64_t limit = given != NULL	   ? json_object_get_int64(given)
+			: most > IMAGE_MAX ? most
+					   : IMAGE_MAX;
 	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
 	struct tool_error r = {0};
 	char id[ID_SIZE];

@@ -17,7 +17,6 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/input/input_request.h"
-#include "supervisor/mcp/input/input_required.h"
 #include "supervisor/mcp/tools/tools.h"
 #include "supervisor/run/run_json.h"
 #include "supervisor/packages/templates/catalogue.h"
@@ -42,11 +41,6 @@ static void tool_run_args_free(void *state)
 }
 
 /* ---- showing a run that has ended ---- */
-
-static bool ended_badly(const struct run *r)
-{
-	return r->state == RUN_FAILED || r->state == RUN_CANCELED;
-}
 
 void tool_run_present_row(struct request *req, const struct store_run *row)
 {
@@ -93,7 +87,8 @@ static void present(struct request *req, struct run *r)
 	bool reply = r->output.is_reply && r->output.value != NULL;
 
 	if (ask->form == STORE_TASK_OUTPUT) {
-		if (ended_badly(r) && !(reply && r->state == RUN_FAILED))
+		if (r->state == RUN_CANCELED ||
+		    (r->state == RUN_FAILED && !reply))
 			request_audit_refused(req, r->error.code);
 		if (lacks_capability(req, r))
 			return;
@@ -112,11 +107,6 @@ static void present(struct request *req, struct run *r)
 }
 
 /* ---- answering before it has ended ---- */
-
-void tool_run_deduplicated(struct json_object *o)
-{
-	json_add(o, "deduplicated:b", true);
-}
 
 void tool_run_deduplicated_meta(struct json_object *meta)
 {
@@ -149,17 +139,6 @@ static const char *note_of(const struct request *req)
 		   : tool_run_mortal(req);
 }
 
-static void answer_handle(struct request *req, struct run *r)
-{
-	const struct tool_run_args *ask = req->state;
-	struct json_object *v = run_json_handle(r);
-
-	r->job.has_handle = true;
-	if (ask->deduplicated)
-		tool_run_deduplicated(v);
-	response_tool_result_noted(req, v, note_of(req));
-}
-
 /* Answer with the task: the run of an earlier call ended before its row. */
 static void present_created(struct request *req, struct run *r)
 {
@@ -169,10 +148,18 @@ static void present_created(struct request *req, struct run *r)
 /* Answer REQ with the task or the handle of R, which goes on. */
 void tool_run_respond(struct request *req, struct run *r)
 {
-	if (req->as_task)
+	const struct tool_run_args *ask = req->state;
+	struct json_object *handle;
+
+	if (req->as_task) {
 		tool_run_created(req, r, true);
-	else
-		answer_handle(req, r);
+		return;
+	}
+	handle = run_json_handle(r);
+	r->job.has_handle = true;
+	if (ask->deduplicated)
+		json_add(handle, "deduplicated:b", true);
+	response_tool_result_noted(req, handle, note_of(req));
 }
 
 static void on_waited(evutil_socket_t fd, short what, void *arg);
@@ -393,37 +380,22 @@ static enum template_mode settle_mode(const struct template *t,
 	return t->mode;
 }
 
-/*
- * Is REQ a task from the start? Where the server decides on tasks, so is a call
- * made asynchronous by its template, not by its client, whose mode "auto" is
- * as none.
- */
-static bool is_task_at_once(const struct request *req,
-			    struct json_object *options,
-			    enum template_mode mode)
-{
-	return req->may_be_task && mode == MODE_ASYNC &&
-	       !json_member_is(options, "mode", "async") &&
-	       !input_required_is_retry(req);
-}
-
-/* May REQ's client have to repeat the call with answers? */
-static bool may_be_asked(const struct request *req)
-{
-	return mcp_has(req->terms->revision, MCP_STATELESS) &&
-	       json_object_object_length(req->terms->capabilities) > 0;
-}
-
 void tool_run_submit(struct request *req, struct template *t,
 		     const struct tool_run_order *o)
 {
 	struct tool_run_args *ask = xcalloc(1, sizeof(*ask));
 	struct json_object *options = o->options;
+	bool retry = input_required_is_retry(req);
 
-	if (input_required_is_retry(req)) /* the run exists, and is no task */
+	if (retry) /* the run exists, and is no task */
 		req->as_task = false;
 	ask->mode = settle_mode(t, o->inputs, json_member_str(options, "mode"));
-	if (is_task_at_once(req, options, ask->mode))
+	/*
+	 * where the server decides on tasks, a call is a task at once if its template
+	 * made the call asynchronous, not its client, whose mode "auto" is as none
+	 */
+	if (req->may_be_task && ask->mode == MODE_ASYNC &&
+	    !json_member_is(options, "mode", "async") && !retry)
 		req->as_task = true;
 	request_set_state(req,
 			  req->as_task		    ? &task_ops
@@ -442,27 +414,22 @@ void tool_run_submit(struct request *req, struct template *t,
 	    .trace = mcp_trace_parent(req->msg.params),
 	    .trust = session_trust(req->session),
 	};
-	if (req->as_task ||
-	    (ask->mode == MODE_ASYNC && tool_run_is_answered_later(req)))
+	/* with a handle and answers by tasks/update, the run is a task as well */
+	if (req->as_task || (ask->mode == MODE_ASYNC && req->may_be_task &&
+			     mcp_declares(req->terms->capabilities,
+					  MCP_EXTENSION_ANSWERS_LATER)))
 		tool_run_wish_task(req);
-	if (input_required_is_retry(req))
+	if (retry)
 		tool_run_digest(req, tool_run_retry);
 	else if (ask->wish.idem_key != NULL)
 		tool_run_digest(req, tool_run_find_or_create);
-	else if (may_be_asked(req) && rpc_async_is_large(req->msg.bytes))
+	else if (mcp_has(req->terms->revision, MCP_STATELESS) &&
+		 json_object_object_length(req->terms->capabilities) > 0 &&
+		 rpc_async_is_large(req->msg.bytes))
+		/* the client may have to repeat the call with answers */
 		tool_run_digest(req, tool_run_create);
 	else
 		tool_run_create(req);
-}
-
-static void no_session(struct request *req, const char *id)
-{
-	struct tool_error r = {0};
-
-	tool_error_set(
-	    &r, "SESSION_NOT_FOUND", NULL,
-	    "you have no browser session \"%.64s\"; leave sessionId out", id);
-	request_tool_error(req, &r);
 }
 
 /* ---- the arguments of a call ---- */
@@ -503,10 +470,15 @@ static struct template *wanted_template(struct request *req,
 static void on_session(struct request *req, bool found)
 {
 	struct json_object *args = json_member(req->msg.params, "arguments");
+	struct tool_error r = {0};
 	struct template *t;
 
 	if (!found) {
-		no_session(req, json_member_str(args, "sessionId"));
+		tool_error_set(&r, "SESSION_NOT_FOUND", NULL,
+			       "you have no browser session \"%.64s\"; leave "
+			       "sessionId out",
+			       json_member_str(args, "sessionId"));
+		request_tool_error(req, &r);
 		return;
 	}
 	t = wanted_template(req, args);

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/mcp/input/input_required.h"
+#include "supervisor/mcp/input/input.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/thread_pool.h"
@@ -22,16 +22,6 @@ struct digesting {
 	void (*then)(struct request *req);
 	bool told;
 };
-
-void tool_run_digest_call(struct request *req)
-{
-	struct tool_run_args *ask = req->state;
-
-	request_state_call(ask->call, req->msg.method,
-			   json_member_str(req->msg.params, "name"),
-			   json_member(req->msg.params, "arguments"));
-	ask->has_call = true;
-}
 
 static void digest_request(struct request *req)
 {
@@ -79,21 +69,6 @@ static const struct thread_pool_kind digest_kind = {.name = "digest",
 						    .done = on_digested,
 						    .drop = drop_digesting};
 
-static void digest_large(struct request *req, void (*then)(struct request *req))
-{
-	struct digesting *d = xcalloc(1, sizeof(*d));
-
-	d->request = req;
-	d->then = then;
-	request_ref(req);
-	if (thread_pool_submit(req->ctx->thread_pool, req->requestor,
-			       &digest_kind, d) != NULL)
-		return;
-	free(d);
-	request_unref(req);
-	request_error(req, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
-}
-
 /* ---- the key for secret inputs ---- */
 
 static bool needs_seal(const struct request *req)
@@ -138,30 +113,35 @@ static void on_reached(void *arg, const struct store_result *res)
 	request_tool_error(req, &e);
 }
 
-static void reach(struct request *req, void (*then)(struct request *req))
-{
-	struct reaching *a = xcalloc(1, sizeof(*a));
-
-	*a = (struct reaching){req, then};
-	request_ref(req);
-	store_open(req->ctx->store, on_reached, a);
-}
-
 void tool_run_digest(struct request *req, void (*then)(struct request *req))
 {
 	struct tool_run_args *ask = req->state;
+	struct reaching *a;
+	struct digesting *d;
 
 	_Static_assert(INPUTS_DIGEST_KEY == STORE_SEAL_BYTES, "one key");
 	if (needs_seal(req) && is_unsealed(req)) {
-		reach(req, then);
+		a = xcalloc(1, sizeof(*a));
+		*a = (struct reaching){req, then};
+		request_ref(req);
+		store_open(req->ctx->store, on_reached, a);
 		return;
 	}
 	if (needs_seal(req))
 		memcpy(ask->seal, input_seal_key(req->ctx), sizeof(ask->seal));
-	if (rpc_async_is_large(req->msg.bytes)) {
-		digest_large(req, then);
+	if (!rpc_async_is_large(req->msg.bytes)) {
+		digest_request(req);
+		then(req);
 		return;
 	}
-	digest_request(req);
-	then(req);
+	d = xcalloc(1, sizeof(*d));
+	d->request = req;
+	d->then = then;
+	request_ref(req);
+	if (thread_pool_submit(req->ctx->thread_pool, req->requestor,
+			       &digest_kind, d) != NULL)
+		return;
+	free(d);
+	request_unref(req);
+	request_error(req, RPC_INTERNAL_ERROR, NULL, RPC_ASYNC_FULL);
 }

@@ -21,19 +21,6 @@ static const char *prefix_of(const struct tool_run_args *ask)
 	return ask->form == STORE_TASK_VIEW ? "/inputs" : "";
 }
 
-static void refuse_form(struct request *req, const struct run_files_error *e)
-{
-	const struct tool_run_args *ask = req->state;
-	struct schema_error err = {.keyword = "format"};
-	struct tool_error r = {0};
-
-	snprintf(err.pointer, sizeof(err.pointer), "%s", e->pointer);
-	snprintf(err.expected, sizeof(err.expected), "%s", e->expected);
-	snprintf(err.text, sizeof(err.text), "%s", e->text);
-	contract_tools_invalid(&r, prefix_of(ask), &err);
-	request_tool_error(req, &r);
-}
-
 static void refuse_file_artifact(struct request *req, const struct run_file *f,
 				 int rc)
 {
@@ -105,17 +92,24 @@ static void look_up_files(struct request *req)
 bool tool_run_files(struct request *req)
 {
 	struct tool_run_args *ask = req->state;
-	struct run_files_error err;
+	struct run_files_error e;
+	struct schema_error err = {.keyword = "format"};
+	struct tool_error r = {0};
 
 	if (ask->template->file_spots == NULL || ask->wish.files != NULL)
 		return false;
 	ask->files =
-	    run_files_collect(ask->template->file_spots, ask->inputs, &err);
-	if (ask->files == NULL && err.text[0] == '\0')
+	    run_files_collect(ask->template->file_spots, ask->inputs, &e);
+	if (ask->files == NULL && e.text[0] == '\0')
 		return false;
-	if (ask->files == NULL)
-		refuse_form(req, &err);
-	else
+	if (ask->files != NULL) {
 		look_up_files(req);
+		return true;
+	}
+	snprintf(err.pointer, sizeof(err.pointer), "%s", e.pointer);
+	snprintf(err.expected, sizeof(err.expected), "%s", e.expected);
+	snprintf(err.text, sizeof(err.text), "%s", e.text);
+	contract_tools_invalid(&r, prefix_of(ask), &err);
+	request_tool_error(req, &r);
 	return true;
 }

@@ -124,7 +124,7 @@ static void answer_again(struct request *req, const struct store_run *row)
 		return;
 	}
 	v = run_json_row_handle(row);
-	tool_run_deduplicated(v);
+	json_add(v, "deduplicated:b", true);
 	response_tool_result(req, v, false);
 }
 

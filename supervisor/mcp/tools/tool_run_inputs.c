@@ -32,32 +32,28 @@ static void checked_free(void *state)
 
 static const struct request_ops checked_ops = {.free = checked_free};
 
-static void refuse_costly(struct tool_error *r, const struct validation *v,
-			  const struct tool_run_inputs *i)
-{
-	struct json_object *d = validation_details(v, "inputsSchema");
-	char *pointer = xasprintf("%s%s", i->prefix, v->err.pointer);
-	char *text = validation_message(v, i->template, "inputsSchema");
-
-	json_add(d, "pointer:s", pointer);
-	tool_error_set(r, "RESOURCE_LIMIT", d, "%s", text);
-	free(pointer);
-	free(text);
-}
-
 static void settle_inputs(struct request *req, const struct tool_run_inputs *i,
 			  const struct validation *v)
 {
 	struct tool_error r = {0};
+	struct json_object *d;
+	char *pointer, *text;
 
 	if (v->rc == 0) {
 		i->pass(req, i->template);
 		return;
 	}
-	if (v->rc == -EINVAL)
+	if (v->rc == -EINVAL) {
 		contract_tools_invalid(&r, i->prefix, &v->err);
-	else
-		refuse_costly(&r, v, i);
+	} else {
+		d = validation_details(v, "inputsSchema");
+		pointer = xasprintf("%s%s", i->prefix, v->err.pointer);
+		text = validation_message(v, i->template, "inputsSchema");
+		json_add(d, "pointer:s", pointer);
+		tool_error_set(&r, "RESOURCE_LIMIT", d, "%s", text);
+		free(pointer);
+		free(text);
+	}
 	request_tool_error(req, &r);
 }
 

@@ -136,11 +136,6 @@ void tool_run_wish_task(struct request *req);
 /* Set the task which REQ may become, in case any server starts the run. */
 void tool_run_wish_later(struct request *req);
 /*
- * Does REQ get a handle and declare that questions are answered by tasks/update?
- * Then its run is a task as well.
- */
-bool tool_run_is_answered_later(const struct request *req);
-/*
  * Answer with CreateTaskResult. R has ended, or goes on (FEED) and
  * notifications follow.
  */
@@ -153,8 +148,7 @@ void tool_run_await_task(struct request *req);
 void tool_run_task_recorded(struct request *req, struct run *r,
 			    const char *unrecorded);
 
-/* Mark an answer, or its _meta, as deduplicated. */
-void tool_run_deduplicated(struct json_object *o);
+/* Mark the _meta of an answer as deduplicated. */
 void tool_run_deduplicated_meta(struct json_object *meta);
 
 #endif

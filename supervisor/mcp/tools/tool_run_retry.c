@@ -15,7 +15,6 @@
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/mcp/input/input_required.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/mcp/tools/run_lookup.h"
@@ -23,6 +22,16 @@
 /*
  * ---- questions in a response ----
  */
+
+void tool_run_digest_call(struct request *req)
+{
+	struct tool_run_args *ask = req->state;
+
+	request_state_call(ask->call, req->msg.method,
+			   json_member_str(req->msg.params, "name"),
+			   json_member(req->msg.params, "arguments"));
+	ask->has_call = true;
+}
 
 static void respond_with_questions(struct request *req, const char *run_id,
 				   struct json_object *asked,

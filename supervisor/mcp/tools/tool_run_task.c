@@ -20,22 +20,6 @@
 
 /* ---- the task wished for ---- */
 
-/* Copy TOKEN, which outlives the message: a thread may free the message. */
-static struct json_object *copy_token(struct json_object *token)
-{
-	struct json_object *copy = NULL;
-
-	if (token != NULL && json_object_deep_copy(token, &copy, NULL) < 0)
-		abort();
-	return copy;
-}
-
-bool tool_run_is_answered_later(const struct request *req)
-{
-	return req->may_be_task && mcp_declares(req->terms->capabilities,
-						MCP_EXTENSION_ANSWERS_LATER);
-}
-
 /*
  * The token is for the task's progress, not for this call; the extension has
  * none.
@@ -48,8 +32,11 @@ void tool_run_wish_task(struct request *req)
 	ask->wish.task_ttl_ms = req->task_ttl_ms;
 	if (req->may_be_task)
 		ask->wish.task_capabilities = input_request_askable(req->terms);
-	else
-		ask->token = copy_token(req->progress.token);
+	else if (req->progress.token !=
+		     NULL && /* a thread may free the message */
+		 json_object_deep_copy(req->progress.token, &ask->token, NULL) <
+		     0)
+		abort();
 	req->progress.token = NULL;
 }
 
@@ -87,23 +74,6 @@ static void add_deduplicated(struct json_object *result)
 	json_add(result, "_meta:o", meta);
 }
 
-/*
- * Answer with a task by the server's decision; its client polls, and may answer
- * questions.
- */
-static void created_unasked(struct request *req, struct run *r)
-{
-	const struct tool_run_args *ask = req->state;
-	struct json_object *result = task_json_started(r, tool_run_mortal(req));
-
-	if (ask->deduplicated)
-		add_deduplicated(result);
-	on_recorded(req, r);
-	request_result(req, result);
-	input_unpark(r); /* no repeated call is needed */
-	input_task_known(r);
-}
-
 /* Answer with the task; the notifications of the task follow. */
 void tool_run_created(struct request *req, struct run *r, bool feed)
 {
@@ -112,7 +82,14 @@ void tool_run_created(struct request *req, struct run *r, bool feed)
 	struct session *s = req->session;
 
 	if (req->may_be_task) {
-		created_unasked(req, r);
+		/* by the server's decision: the client polls, and may answer */
+		result = task_json_started(r, tool_run_mortal(req));
+		if (ask->deduplicated)
+			add_deduplicated(result);
+		on_recorded(req, r);
+		request_result(req, result);
+		input_unpark(r); /* no repeated call is needed */
+		input_task_known(r);
 		return;
 	}
 	token = json_object_get(ask->token);

@@ -77,7 +77,7 @@ struct template *tool_run_wanted(struct request *req, const char *id,
 	const struct requestor *q = req->session->requestor;
 	struct tool_error r = {0};
 
-	if (t == NULL || !tools_visible(q, t))
+	if (t == NULL || !requestor_sees(q, t->id))
 		refuse_template(&r, q, cat, id, range);
 	else if (check_mode(&r, req, options) &&
 		 check_trust(&r, t, session_trust(req->session)))

@@ -24,30 +24,25 @@
 
 #define LOOK_AWAY_MS 500 /* ms between reads of a remote run */
 
-static void refuse_unknown(struct request *req)
+bool tool_runs_failed(struct request *req, const struct store_result *res)
 {
 	struct json_object *args = json_member(req->msg.params, "arguments");
 	struct tool_error r = {0};
 
-	requestor_missed(req->session->requestor);
-	tool_error_set(&r, "RUN_NOT_FOUND", NULL, "you have no run \"%.64s\"",
-		       json_member_str(args, "runId"));
-	request_tool_error(req, &r);
-}
-
-bool tool_runs_failed(struct request *req, const struct store_result *res)
-{
-	struct tool_error r = {0};
-
+	if (res->rc == 0)
+		return false;
 	if (res->rc == -ENOENT) {
-		refuse_unknown(req);
-	} else if (res->rc != 0) {
+		requestor_missed(req->session->requestor);
+		tool_error_set(&r, "RUN_NOT_FOUND", NULL,
+			       "you have no run \"%.64s\"",
+			       json_member_str(args, "runId"));
+	} else {
 		tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
 			       "the store cannot be read now: %s",
 			       store_says(res->rc));
-		request_tool_error(req, &r);
 	}
-	return res->rc != 0;
+	request_tool_error(req, &r);
+	return true;
 }
 
 /*
@@ -117,8 +112,6 @@ struct end_wait { /* request.state */
 	int64_t until_ms; /* monotonic end of the wait */
 };
 
-static void list_runs(struct request *req, struct json_object *args);
-
 static void end_wait_free(void *state)
 {
 	struct end_wait *w = state;
@@ -155,7 +148,7 @@ static void poll_runs(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	set_left(req, w->until_ms - clock_mono_ms());
 	end_wait_free(w);
-	list_runs(req, json_member(req->msg.params, "arguments"));
+	tool_runs_get(req, json_member(req->msg.params, "arguments"));
 }
 
 /*
@@ -173,7 +166,7 @@ static void look_now(evutil_socket_t fd, short what, void *arg)
 	struct request *req = arg;
 
 	(void)fd, (void)what;
-	list_runs(req, json_member(req->msg.params, "arguments"));
+	tool_runs_get(req, json_member(req->msg.params, "arguments"));
 }
 
 /* R's end is recorded, or cannot be for the reason UNRECORDED. */
@@ -281,17 +274,12 @@ static void present(struct request *req, const struct run_found *f)
 		answer_tree(req, run_json_open_row(row, f->silent), row->node);
 }
 
-static void list_runs(struct request *req, struct json_object *args)
+void tool_runs_get(struct request *req, struct json_object *args)
 {
 	run_lookup(req,
 		   &(struct run_query){.want = RUN_LOOKUP_VIEW,
 				       .id = json_member_str(args, "runId"),
 				       .found = present});
-}
-
-void tool_runs_get(struct request *req, struct json_object *args)
-{
-	list_runs(req, args);
 }
 
 static void on_list(void *arg, const struct store_result *res)
@@ -310,34 +298,13 @@ static void on_list(void *arg, const struct store_result *res)
 			     false);
 }
 
-/* A range of ids, which are in the order of time. */
-struct range {
-	char from[ID_SIZE], before[ID_SIZE + 1];
-};
-
-static void set_range(struct range *g, struct store_filter *f,
-		      struct json_object *args)
-{
-	struct json_object *since = json_member(args, "since");
-	const char *prefix = json_member_str(args, "idPrefix");
-
-	if (since != NULL) {
-		id_since(g->from, "run", json_object_get_int64(since));
-		f->from = g->from;
-	}
-	if (prefix == NULL)
-		return;
-	snprintf(g->before, sizeof(g->before), "%s" ID_AFTER_ALL, prefix);
-	f->before = g->before;
-	if (f->from == NULL || strcmp(prefix, f->from) > 0)
-		f->from = prefix;
-}
-
 void tool_runs_list(struct request *req, struct json_object *args)
 {
 	struct context *ctx = req->session->ctx;
 	struct json_object *limit = json_member(args, "limit");
+	struct json_object *since = json_member(args, "since");
 	const char *status = json_member_str(args, "status");
+	const char *prefix = json_member_str(args, "idPrefix");
 	struct store_filter f = {
 	    .requestor = req->session->requestor->name,
 	    .status = status == NULL ? -1 : run_json_status_parse(status),
@@ -345,9 +312,19 @@ void tool_runs_list(struct request *req, struct json_object *args)
 	    .offset = json_member_int(args, "offset"),
 	    .limit = limit == NULL ? 20 : json_object_get_int(limit),
 	};
-	struct range g;
+	/* a range of ids, which are in the order of time */
+	char from[ID_SIZE], before[ID_SIZE + 1];
 
-	set_range(&g, &f, args);
+	if (since != NULL) {
+		id_since(from, "run", json_object_get_int64(since));
+		f.from = from;
+	}
+	if (prefix != NULL) {
+		snprintf(before, sizeof(before), "%s" ID_AFTER_ALL, prefix);
+		f.before = before;
+		if (f.from == NULL || strcmp(prefix, f.from) > 0)
+			f.from = prefix;
+	}
 	request_ref(req);
 	store_list_runs(ctx->store, &f, on_list, req);
 }
@@ -383,19 +360,6 @@ static const char *cancel_refusal(const struct run_found *f)
 	return "the run has ended already";
 }
 
-/* Answer REQ if the owner cannot be asked to end the run. Returns whether so. */
-static bool cannot_ask(struct request *req, const struct run_found *f)
-{
-	struct tool_error r = {0};
-
-	if (f->res->rc == 0 || f->silent == NULL)
-		return false;
-	tool_error_set(&r, "STORE_UNAVAILABLE", NULL,
-		       "the run was not cancelled: %s", f->silent);
-	request_tool_error(req, &r);
-	return true;
-}
-
 static void present_cancel(struct request *req, struct run *r)
 {
 	answer_cancel(req, true, run_status(r), NULL);
@@ -403,26 +367,29 @@ static void present_cancel(struct request *req, struct run *r)
 
 static const struct request_ops cancel_ops = {.run_ended = present_cancel};
 
-static void cancel_ours(struct request *req, struct run *r)
-{
-	/* a repeated cancel counts as a cancel */
-	runs_cancel(req->ctx->runs, r);
-	request_set_state(req, &cancel_ops, NULL);
-	if (run_terminal(r)) /* was queued: answer once durable */
-		request_watch(req, r);
-	else
-		present_cancel(req, r);
-}
-
 static void cancel_found(struct request *req, const struct run_found *f)
 {
+	struct run *r = f->run;
+	struct tool_error e = {0};
 	const char *errmsg;
 
-	if (f->run != NULL) {
-		cancel_ours(req, f->run);
+	if (r != NULL) {
+		/* a repeated cancel counts as a cancel */
+		runs_cancel(req->ctx->runs, r);
+		request_set_state(req, &cancel_ops, NULL);
+		if (run_terminal(r)) /* was queued: answer once durable */
+			request_watch(req, r);
+		else
+			present_cancel(req, r);
 		return;
 	}
-	if (cannot_ask(req, f) || tool_runs_failed(req, f->res))
+	if (f->res->rc != 0 && f->silent != NULL) { /* nobody can be asked */
+		tool_error_set(&e, "STORE_UNAVAILABLE", NULL,
+			       "the run was not cancelled: %s", f->silent);
+		request_tool_error(req, &e);
+		return;
+	}
+	if (tool_runs_failed(req, f->res))
 		return;
 	errmsg = cancel_refusal(f);
 	answer_cancel(req, errmsg == NULL || f->silent != NULL,

@@ -136,24 +136,6 @@ static void listing_free(void *arg)
 
 static const struct request_ops listing_ops = {.free = listing_free};
 
-static void add_view(struct listing *l, const struct template *t)
-{
-	const struct session *s = l->request->session;
-	struct json_object *v = template_view(s->ctx, t, session_trust(s));
-	const char *text;
-	size_t len;
-
-	/* too long for the whole list, above all for models */
-	if (l->whole)
-		json_add(
-		    v, "effectiveLimits:o",
-		    limits_preview(t, l->request->requestor, s->ctx->config));
-	text = json_text(v, &len);
-	buf_add(&l->text, ",", l->next > 0);
-	buf_add(&l->text, text, len);
-	json_object_put(v);
-}
-
 /* Is the answer full? A longer answer would be cut short. */
 static bool listing_is_full(const struct listing *l)
 {
@@ -165,10 +147,25 @@ static bool listing_is_full(const struct listing *l)
 /* Add a piece of the list. */
 static void continue_listing(struct listing *l)
 {
-	size_t until = buf_len(&l->text) + PIECE_BYTES;
+	const struct session *s = l->request->session;
+	size_t until = buf_len(&l->text) + PIECE_BYTES, len;
 
-	for (; !listing_is_full(l) && buf_len(&l->text) < until; l->next++)
-		add_view(l, l->all[l->next]);
+	for (; !listing_is_full(l) && buf_len(&l->text) < until; l->next++) {
+		const struct template *t = l->all[l->next];
+		struct json_object *v =
+		    template_view(s->ctx, t, session_trust(s));
+		const char *text;
+
+		/* too long for the whole list, above all for models */
+		if (l->whole)
+			json_add(v, "effectiveLimits:o",
+				 limits_preview(t, l->request->requestor,
+						s->ctx->config));
+		text = json_text(v, &len);
+		buf_add(&l->text, ",", l->next > 0);
+		buf_add(&l->text, text, len);
+		json_object_put(v);
+	}
 }
 
 static void answer_listing(struct listing *l)
@@ -212,7 +209,7 @@ void tool_templates_list(struct request *req, struct json_object *args)
 	    .whole = only != NULL,
 	    .turn = {.take = take_turn, .arg = l}};
 	for (size_t i = 0; i < cat->n; i++)
-		if (tools_visible(req->requestor, cat->all[i]) &&
+		if (requestor_sees(req->requestor, cat->all[i]->id) &&
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&
 		    skip-- <= 0)
 			l->all[l->n++] = template_ref(cat->all[i]);

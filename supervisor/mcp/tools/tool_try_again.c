@@ -221,27 +221,21 @@ static void merge_inputs(struct merging *m)
 	}
 }
 
-static void refuse_member(struct request *req, const char *pointer)
+static void continue_merging(struct merging *m)
 {
+	struct request *req = m->request;
 	struct schema_error err = {
 	    .pointer = "/members",
 	    .keyword = "members",
 	    .expected = "JSON Pointers through objects of the run's inputs"};
 
-	snprintf(err.text, sizeof(err.text),
-		 "members has \"%.200s\", which leads through no objects of "
-		 "the run's inputs; a JSON Pointer such as /files/data.csv "
-		 "does, of at most %d names",
-		 pointer, DEEPEST);
-	refuse_inputs(req, &err, NULL);
-}
-
-static void continue_merging(struct merging *m)
-{
-	struct request *req = m->request;
-
 	if (m->wrong != NULL) {
-		refuse_member(req, m->wrong);
+		snprintf(err.text, sizeof(err.text),
+			 "members has \"%.200s\", which leads through no "
+			 "objects of the run's inputs; a JSON Pointer such as "
+			 "/files/data.csv does, of at most %d names",
+			 m->wrong, DEEPEST);
+		refuse_inputs(req, &err, NULL);
 		return;
 	}
 	free(req->msg

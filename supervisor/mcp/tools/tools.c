@@ -29,11 +29,6 @@ EMBED(handle_json, "supervisor/mcp/tools/handle_schema.json");
 /* ms; above the bound of any server */
 #define TTL_MOST INT64_C(1000000000000000)
 
-bool tools_visible(const struct requestor *requestor, const struct template *t)
-{
-	return requestor_sees(requestor, t->id);
-}
-
 const char *tools_nearest(const struct requestor *requestor,
 			  const struct catalogue *cat, const char *id)
 {
@@ -41,7 +36,7 @@ const char *tools_nearest(const struct requestor *requestor,
 
 	suggest_init(&found, id);
 	for (size_t i = 0; i < cat->n; i++)
-		if (tools_visible(requestor, cat->all[i]))
+		if (requestor_sees(requestor, cat->all[i]->id))
 			suggest_try(&found, cat->all[i]->id);
 	return found.best;
 }
@@ -49,7 +44,7 @@ const char *tools_nearest(const struct requestor *requestor,
 bool tools_offers(const struct session *s, const struct template *t)
 {
 	return (t->trust & session_trust(s)) != 0 &&
-	       tools_visible(s->requestor, t);
+	       requestor_sees(s->requestor, t->id);
 }
 
 const struct catalogue_entry *
@@ -89,37 +84,27 @@ static struct json_object *for_revision(struct json_object *definition,
 	return tool;
 }
 
-/* Return the schema of T's tool: its output, or a handle instead. */
-static struct json_object *output_schema(const struct template *t)
+/* Return T's tool: the outputSchema is T's output, or a handle instead. */
+static struct json_object *template_tool(const struct template *t,
+					 enum mcp_revision rev)
 {
+	static const char *const support[] = {[TASK_OPTIONAL] = "optional",
+					      [TASK_REQUIRED] = "required",
+					      [TASK_FORBIDDEN] = "forbidden"};
 	static struct json_object *handle;
 
 	if (handle == NULL &&
 	    json_parse(&handle, handle_json,
 		       (size_t)(handle_json_end - handle_json), NULL) < 0)
 		abort();
-	return mcp_schema_either(t->outputs_json, handle);
-}
-
-static struct json_object *execution(enum template_task task)
-{
-	static const char *const names[] = {[TASK_OPTIONAL] = "optional",
-					    [TASK_REQUIRED] = "required",
-					    [TASK_FORBIDDEN] = "forbidden"};
-
-	return json_pack("taskSupport:s", names[task]);
-}
-
-static struct json_object *template_tool(const struct template *t,
-					 enum mcp_revision rev)
-{
 	return json_pack(
 	    "name:s title:s description:s inputSchema:o outputSchema?o "
 	    "annotations?O execution:o",
 	    t->id, t->name, t->description,
 	    mcp_schema_inputs(t->inputs_json, rev),
-	    template_promises(t) ? output_schema(t) : NULL, t->annotations,
-	    execution(t->task));
+	    template_promises(t) ? mcp_schema_either(t->outputs_json, handle)
+				 : NULL,
+	    t->annotations, json_pack("taskSupport:s", support[t->task]));
 }
 
 /* Is T the template of its name, and may REQ's client see it? */
@@ -212,7 +197,7 @@ static void no_such_tool(struct request *req, const char *name)
 	    catalogue_newest(req->session->ctx->catalogue, name);
 	const char *suggest = nearest_tool(req, name);
 
-	if (t != NULL && tools_visible(req->session->requestor, t))
+	if (t != NULL && requestor_sees(req->session->requestor, t->id))
 		not_as_tool(req, t);
 	else if (suggest != NULL)
 		request_error(req, RPC_INVALID_PARAMS, NULL,
@@ -327,13 +312,6 @@ static bool check_task(struct request *req, const char *name,
 	return false;
 }
 
-static enum template_task contract_task(const struct contract_tool *tool)
-{
-	return json_member(tool->definition, "execution") != NULL
-		   ? TASK_OPTIONAL
-		   : TASK_FORBIDDEN;
-}
-
 /* Add the argument's description to an error of its type. */
 static void say_what_it_is(const struct contract_tool *tool,
 			   struct schema_error *err)
@@ -357,7 +335,9 @@ static void call_contract(struct request *req, const struct contract_tool *tool,
 	struct schema_error err;
 	struct tool_error r = {0};
 
-	if (!check_task(req, tool->name, contract_task(tool)))
+	bool may = json_member(tool->definition, "execution") != NULL;
+
+	if (!check_task(req, tool->name, may ? TASK_OPTIONAL : TASK_FORBIDDEN))
 		return;
 	if (schema_check(tool->input, args, &b, &err) == 0 &&
 	    check_plain(args, "", &err) == 0) {

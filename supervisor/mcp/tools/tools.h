@@ -14,8 +14,6 @@
 void tools_list(struct request *req);
 void tools_call(struct request *req);
 
-/* May REQUESTOR see T? If not, T must look like an unknown template. */
-bool tools_visible(const struct requestor *requestor, const struct template *t);
 /* May S run T, and so see T's resources and prompts? */
 bool tools_offers(const struct session *s, const struct template *t);
 /* Return the entry KEY of LIST which S may see, borrowed, or NULL. */

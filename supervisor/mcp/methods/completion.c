@@ -5,7 +5,7 @@
  * a store without an answer give an empty list, since completion is only a
  * help.
  */
-#include "supervisor/mcp/methods/completion.h"
+#include "supervisor/mcp/methods/methods.h"
 
 #include <errno.h>
 #include <string.h>

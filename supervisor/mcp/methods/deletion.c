@@ -6,7 +6,7 @@
  * them; a client which goes ends the deletion. The answer says what was kept,
  * and why.
  */
-#include "supervisor/mcp/methods/deletion.h"
+#include "supervisor/mcp/methods/methods.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * request over the bound is refused; a client which does not read is told
  * later.
  */
-#include "supervisor/mcp/methods/listen.h"
+#include "supervisor/mcp/methods/methods.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,31 +72,24 @@ static const struct request_ops request_ops = {.dropped = dropped,
 
 /* ---- the end ---- */
 
-/*
- * Cancel the request over lines as well, as a page of the specification asks.
- */
-static void call_off(struct session *s, const char *id)
-{
-	struct json_object *params = json_pack(
-	    "requestId:o reason:s", mcp_raw(id, strlen(id)), "the server ends");
-
-	mcp_add_subscription(params, id);
-	session_tell(s, NULL, "notifications/cancelled", params);
-	json_object_put(params);
-}
-
 static void finish_listen(struct listen *l)
 {
 	struct request *req = l->request;
 	struct session *s = req->session;
 	char *id = req->stream == NULL ? xstrdup(req->msg.id) : NULL;
-	struct json_object *result = json_object_new_object();
+	struct json_object *result = json_object_new_object(), *params;
 
 	mcp_add_subscription(result, req->msg.id);
 	/* first: after the answer, clients ignore the cancellation */
 	request_result(req, result);
-	if (id != NULL)
-		call_off(s, id);
+	if (id == NULL)
+		return;
+	/* over lines, cancel as well, as a page of the specification asks */
+	params = json_pack("requestId:o reason:s", mcp_raw(id, strlen(id)),
+			   "the server ends");
+	mcp_add_subscription(params, id);
+	session_tell(s, NULL, "notifications/cancelled", params);
+	json_object_put(params);
 	free(id);
 }
 
@@ -112,42 +105,32 @@ static void listen_again(evutil_socket_t fd, short what, void *arg)
 	pump(req->state);
 }
 
-static void tell_lists(struct listen *l)
-{
-	struct request *req = l->request;
-	struct json_object *params = json_object_new_object();
-
-	mcp_add_subscription(params, req->msg.id);
-	session_tell_lists(req->session, req->stream, l->changed, params);
-	json_object_put(params);
-	l->changed = 0;
-}
-
 static bool listen_is_due(const struct listen *l)
 {
 	return l->changed != 0 || listen_tasks_wait_ms(l->tasks) == 0;
-}
-
-static void tell_next(struct listen *l)
-{
-	if (l->changed != 0)
-		tell_lists(l);
-	else
-		listen_tasks_tell(l->tasks);
 }
 
 /* Tell changes while the client reads, a few in a turn. */
 static void tell_some(struct listen *l)
 {
 	struct request *req = l->request;
+	struct json_object *params;
 	int64_t wait_ms;
 
 	for (int i = 0;
 	     i < TOLD_IN_A_TURN && (listen_is_due(l) || req->backlogged); i++) {
 		if (request_backlog_holds(req, listen_again))
 			return;
-		if (listen_is_due(l))
-			tell_next(l);
+		if (l->changed != 0) {
+			params = json_object_new_object();
+			mcp_add_subscription(params, req->msg.id);
+			session_tell_lists(req->session, req->stream,
+					   l->changed, params);
+			json_object_put(params);
+			l->changed = 0;
+		} else if (listen_is_due(l)) {
+			listen_tasks_tell(l->tasks);
+		}
 	}
 	wait_ms = l->changed != 0 ? 0 : listen_tasks_wait_ms(l->tasks);
 	if (wait_ms >= 0)
@@ -259,11 +242,6 @@ static const char *wanted_uri(struct json_object *array, size_t i)
 	return json_object_get_string(json_object_array_get_idx(array, i));
 }
 
-static void add_found(struct json_object *found, const char *text)
-{
-	json_object_array_add(found, json_text_new(text));
-}
-
 static void on_uri(struct request *req, enum subscribed what)
 {
 	struct listen *l = req->state;
@@ -272,7 +250,7 @@ static void on_uri(struct request *req, enum subscribed what)
 	if (what == SUBSCRIBED_NOT_FOUND)
 		requestor_missed(req->requestor);
 	else if (what == SUBSCRIBED && !array_has(l->uris_found, uri))
-		add_found(l->uris_found, uri);
+		json_object_array_add(l->uris_found, json_text_new(uri));
 	look_at_changes(l);
 }
 
@@ -286,7 +264,8 @@ static void on_task(struct request *req, bool found)
 	struct listen *l = req->state;
 
 	if (found)
-		add_found(l->ids_found, wanted_id(l));
+		json_object_array_add(l->ids_found,
+				      json_text_new(wanted_id(l)));
 	l->next++;
 	look_at_changes(l);
 }
@@ -336,20 +315,18 @@ static bool read_filter_flags(struct request *req, struct json_object *filter,
 	return true;
 }
 
-static bool is_filter_text(struct json_object *v)
-{
-	return json_object_is_type(v, json_type_string) &&
-	       strlen(json_object_get_string(v)) ==
-		   (size_t)json_object_get_string_len(v);
-}
-
 static bool all_texts(struct json_object *array, size_t most)
 {
 	size_t n = json_length(array);
 
-	for (size_t i = 0; i < n; i++)
-		if (!is_filter_text(json_object_array_get_idx(array, i)))
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *v = json_object_array_get_idx(array, i);
+
+		if (!json_object_is_type(v, json_type_string) ||
+		    strlen(json_object_get_string(v)) !=
+			(size_t)json_object_get_string_len(v))
 			return false;
+	}
 	return n <= most;
 }
 

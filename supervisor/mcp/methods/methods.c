@@ -12,21 +12,11 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/mcp/methods/completion.h"
-#include "supervisor/mcp/methods/deletion.h"
-#include "supervisor/mcp/methods/listen.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/mcp/methods/prompts.h"
-#include "supervisor/mcp/methods/reload_method.h"
 #include "supervisor/mcp/methods/resources.h"
-#include "supervisor/mcp/methods/resources_list.h"
-#include "supervisor/mcp/methods/subscriptions.h"
 #include "supervisor/mcp/tasks/tasks.h"
-#include "supervisor/mcp/tasks/tasks_extension.h"
-#include "supervisor/mcp/methods/nodes.h"
-#include "supervisor/mcp/methods/usage.h"
 #include "supervisor/mcp/uploads/upload_method.h"
-#include "supervisor/mcp/methods/waiting.h"
 #include "supervisor/mcp/tools/tools.h"
 
 #define INSTRUCTIONS                                                           \
@@ -179,7 +169,8 @@ static const struct method all[] = {
     {"tasks/update", tasks_extension_update, MCP_STATELESS, false, false},
     {"tasks/cancel", tasks_extension_cancel, MCP_STATELESS, false, false},
     {"resources/list", resources_list, MCP_ALWAYS, false, false},
-    {"resources/templates/list", resources_templates, MCP_ALWAYS, false, false},
+    {"resources/templates/list", resources_list_templates, MCP_ALWAYS, false,
+     false},
     {"resources/read", resources_read, MCP_ALWAYS, false, false},
     {"resources/subscribe", subscriptions_add, MCP_SESSIONS, false, false},
     {"resources/unsubscribe", subscriptions_drop, MCP_SESSIONS, false, false},
@@ -188,13 +179,13 @@ static const struct method all[] = {
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
-    {"paddock/usage", usage_get, MCP_ALWAYS, false, false},
+    {"paddock/usage", server_methods_usage, MCP_ALWAYS, false, false},
     {"paddock/putArtifact", upload_method_put, MCP_ALWAYS, false, false},
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
     {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
-    {"paddock/waiting", waiting_get, MCP_ALWAYS, false, false},
-    {"paddock/reload", reload_method, MCP_ALWAYS, false, true},
-    {"paddock/nodes", nodes_get, MCP_ALWAYS, false, false},
+    {"paddock/waiting", server_methods_waiting, MCP_ALWAYS, false, false},
+    {"paddock/reload", server_methods_reload, MCP_ALWAYS, false, true},
+    {"paddock/nodes", server_methods_nodes, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", deletion_runs, MCP_ALWAYS, false, true},
     {"paddock/deleteArtifacts", deletion_artifacts, MCP_ALWAYS, false, true},
     {NULL, NULL, MCP_ALWAYS, false, false},

@@ -222,19 +222,6 @@ static void answer_going(struct request *req, const char *status,
 		answer_view(req, view);
 }
 
-static void give_ours(struct request *req, const struct run *r)
-{
-	char *view;
-
-	if (r->view != NULL) { /* the run has ended, and is being recorded */
-		answer_view(req, r->view);
-		return;
-	}
-	view = run_json_text(r, req->ctx->isolation);
-	answer_going(req, run_status(r), view);
-	free(view);
-}
-
 /* Answer with VIEW (*taken*). */
 static void give_tree(struct request *req, struct json_object *view)
 {
@@ -246,9 +233,17 @@ static void give_tree(struct request *req, struct json_object *view)
 static void give_run(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
+	const struct run *r = f->run;
+	char *view;
 
-	if (f->run != NULL) {
-		give_ours(req, f->run);
+	if (r != NULL && r->view != NULL) { /* ended, and being recorded */
+		answer_view(req, r->view);
+		return;
+	}
+	if (r != NULL) {
+		view = run_json_text(r, req->ctx->isolation);
+		answer_going(req, run_status(r), view);
+		free(view);
 		return;
 	}
 	if (none(req, f->res))
@@ -276,21 +271,18 @@ static void answer_log(struct request *req, const char *log, size_t len)
 	answer_own(req, &u, "text/plain", NULL, log, len);
 }
 
-static void give_our_log(struct request *req, const struct run *r)
-{
-	if (r->log.text != NULL && buf_len(r->log.text) > 0)
-		answer_log(req, buf_data(r->log.text), buf_len(r->log.text));
-	else
-		answer_log(req, "", 0);
-}
-
 static void give_log(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
+	const struct buf *text;
 	const char *log;
 
 	if (f->run != NULL) {
-		give_our_log(req, f->run);
+		text = f->run->log.text;
+		if (text != NULL && buf_len(text) > 0)
+			answer_log(req, buf_data(text), buf_len(text));
+		else
+			answer_log(req, "", 0);
 		return;
 	}
 	if (none(req, f->res))
@@ -314,40 +306,19 @@ static void read_log(struct request *req, const struct resource_uri *u)
 					    .found = give_log});
 }
 
-/* Return how many of N bytes at TEXT end at a character, if TEXT is text. */
-static size_t whole_characters(const char *text, size_t n)
-{
-	size_t good = utf8_valid_len(text, n);
-
-	return n - good < 4 && good > 0 ? good : n;
-}
-
 static struct json_object *make_artifact_piece(struct response *m)
 {
 	size_t from = (size_t)m->piece.offset, n = m->len >> m->level;
+	size_t good = utf8_valid_len(m->text, n);
 	struct json_object *contents;
 
-	if (from + n < m->all)
-		n = whole_characters(m->text, n);
+	/* a piece of a text ends at a character */
+	if (from + n < m->all && n - good < 4 && good > 0)
+		n = good;
 	contents = resources_contents(m->uri, m->mime_type, m->text, n);
 	if (mcp_has(m->revision, MCP_CONTENT_META))
 		add_place(contents, m, from, n, m->all);
 	return contents_result(m, contents);
-}
-
-static void answer_artifact_piece(struct request *req,
-				  const struct resource_uri *u,
-				  const struct store_result *res)
-{
-	response_send(req,
-		      &(struct response){.make = make_artifact_piece,
-					 .gives_way = true,
-					 .uri = uri_of(req),
-					 .mime_type = res->artifact->mime_type,
-					 .piece = u->piece,
-					 .all = (size_t)res->artifact->size,
-					 .text = res->len > 0 ? res->data : "",
-					 .len = res->len});
 }
 
 /* Answer with an artifact; a large artifact has to be read in pieces. */
@@ -366,7 +337,15 @@ static void on_artifact(void *arg, const struct store_result *res)
 	else if (res->rc != 0 || strcmp(u.run_id, res->artifact->run_id) != 0)
 		resources_not_found(req, uri_of(req));
 	else if (u.piece.asked)
-		answer_artifact_piece(req, &u, res);
+		response_send(req, &(struct response){
+				       .make = make_artifact_piece,
+				       .gives_way = true,
+				       .uri = uri_of(req),
+				       .mime_type = res->artifact->mime_type,
+				       .piece = u.piece,
+				       .all = (size_t)res->artifact->size,
+				       .text = res->len > 0 ? res->data : "",
+				       .len = res->len});
 	else if ((int64_t)res->len < res->artifact->size)
 		request_error(
 		    req, RPC_INVALID_PARAMS, NULL,
@@ -418,12 +397,17 @@ const struct catalogue_entry *resources_find(const struct session *s,
 	return NULL;
 }
 
-static void answer_filled(struct request *req, const char *mime_type,
-			  enum placeholder_style style, const char *text,
-			  struct json_object *values)
+/* Fill in the values of the URI's names and the user's answers. */
+static void answer_values(struct request *req, const struct catalogue_entry *o,
+			  const char *text, struct json_object *answers)
 {
+	struct json_object *values = placeholder_uri_match(o->key, uri_of(req));
+
+	enum placeholder_style style =
+	    answers != NULL ? PLACEHOLDER_ANSWERS : PLACEHOLDER_URI;
 	struct buf out = {.max = RESOURCES_FILLED_MAX};
 
+	asks_add(values, answers);
 	if (placeholder_fill(&out, style, text, values) < 0)
 		request_error(req, RPC_INVALID_PARAMS, NULL,
 			      "with what %s the resource has more than "
@@ -432,22 +416,10 @@ static void answer_filled(struct request *req, const char *mime_type,
 						       : "was answered",
 			      RESOURCES_FILLED_MAX);
 	else
-		answer_bytes(req, mime_type,
+		answer_bytes(req, json_member_str(o->def, "mimeType"),
 			     buf_len(&out) > 0 ? buf_data(&out) : "",
 			     buf_len(&out));
 	buf_fini(&out);
-}
-
-/* Fill in the values of the URI's names and the user's answers. */
-static void answer_values(struct request *req, const struct catalogue_entry *o,
-			  const char *text, struct json_object *answers)
-{
-	struct json_object *values = placeholder_uri_match(o->key, uri_of(req));
-
-	asks_add(values, answers);
-	answer_filled(req, json_member_str(o->def, "mimeType"),
-		      answers != NULL ? PLACEHOLDER_ANSWERS : PLACEHOLDER_URI,
-		      text, values);
 	json_object_put(values);
 }
 

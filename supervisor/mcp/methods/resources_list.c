@@ -4,7 +4,7 @@
  * resources, then the resources of manifests for the requestor. methods.c calls
  * both by a table; an invalid cursor is refused.
  */
-#include "supervisor/mcp/methods/resources_list.h"
+#include "supervisor/mcp/methods/methods.h"
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
@@ -88,7 +88,7 @@ void resources_list(struct request *req)
 	pagination_end(&p, "resources");
 }
 
-void resources_templates(struct request *req)
+void resources_list_templates(struct request *req)
 {
 	struct pagination p;
 

@@ -142,14 +142,18 @@ static void on_notice(struct run_watch *w, struct run *r,
 		changed(u);
 }
 
+static void watch_ours(struct subscription *u, struct run *r)
+{
+	u->run = r;
+	run_watch_add(r, &u->watch);
+}
+
 static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 {
 	struct subscription *u = arg;
 
-	if (ev == REMOTE_RUN_OURS) {
-		u->run = r;
-		run_watch_add(r, &u->watch);
-	}
+	if (ev == REMOTE_RUN_OURS)
+		watch_ours(u, r);
 	changed(u);
 }
 
@@ -209,12 +213,6 @@ struct search {
 	struct resource_uri own;
 	subscriber_added done;
 };
-
-static void watch_ours(struct subscription *u, struct run *r)
-{
-	u->run = r;
-	run_watch_add(r, &u->watch);
-}
 
 /* Watch U's run, which has ROW and is not local, if it is remote. */
 static void watch_row(struct subscription *u, const struct store_run *row)

@@ -5,7 +5,7 @@
  * keeps the URIs. The URI of no resource is not found; a URI over the bound is
  * refused.
  */
-#include "supervisor/mcp/methods/subscriptions.h"
+#include "supervisor/mcp/methods/methods.h"
 
 #include <stdlib.h>
 

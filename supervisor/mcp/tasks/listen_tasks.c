@@ -152,19 +152,6 @@ static void on_remote(void *arg, enum remote_run_event ev, struct run *r)
 	mark_due(t, false);
 }
 
-static void watch_row(struct task *t, const struct store_run *row)
-{
-	const struct request *req = t->of->request;
-	struct remote_run_watcher w = {.ctx = req->ctx,
-				       .requestor = req->requestor,
-				       .kind = STORE_MAIL_WATCH,
-				       .on_event = on_remote,
-				       .arg = t};
-
-	memcpy(w.run_id, t->id, sizeof(w.run_id));
-	t->away = remote_run_watch_new(&w, row);
-}
-
 /* ---- the row of a task ---- */
 
 struct look {
@@ -207,17 +194,6 @@ static void look_for(const struct look *like, bool whole)
 
 /* ---- a new task ---- */
 
-static struct task *add_task(struct listen_tasks *all, const char *id)
-{
-	struct task *t = xcalloc(1, sizeof(*t));
-
-	t->of = all;
-	memcpy(t->id, id, sizeof(t->id));
-	t->due = true;
-	TAILQ_INSERT_TAIL(&all->all, t, link);
-	return t;
-}
-
 /*
  * Log the refusal. Unknown, expired, another requestor's or no task at all: the
  * client does not learn which.
@@ -239,14 +215,21 @@ static void on_asked_for(struct listen_tasks *all, struct look *l,
 	else
 		/* cppcheck-suppress nullPointer ; without R there is RES */
 		found = res->rc == 0 && task_json_row_is_live(res->runs);
-	t = found ? add_task(all, l->id) : NULL;
-	if (!found)
+	if (!found) {
 		not_found(all->request, l->id);
-	else if (r != NULL)
+		l->done(all->request, false);
+		return;
+	}
+	t = xcalloc(1, sizeof(*t));
+	t->of = all;
+	memcpy(t->id, l->id, sizeof(t->id));
+	t->due = true;
+	TAILQ_INSERT_TAIL(&all->all, t, link);
+	if (r != NULL)
 		watch_ours(t, r);
 	else /* told first as it is, and watched from then on */
 		t->ended = res->runs->status > STORE_RUNNING;
-	l->done(all->request, found);
+	l->done(all->request, true);
 }
 
 void listen_tasks_add(struct listen_tasks *all, const char *id,
@@ -290,32 +273,23 @@ int64_t listen_tasks_wait_ms(const struct listen_tasks *all)
 	return least;
 }
 
-/*
- * Digest the parts of TASK which matter to clients: not its clock, nor its poll
- * interval.
- */
-static void digest_task(struct json_object *task, char hex[65])
+/* Send TASK (*taken*), the state of T, unless it was sent before. */
+static void tell_task(struct task *t, struct json_object *task)
 {
+	/* the parts which matter to clients: no clock, no poll interval */
 	static const char *const parts[] = {"status", "statusMessage",
 					    "inputRequests"};
-	struct sha256 s;
+	struct sha256 sha;
+	char now[65];
 
-	sha256_begin(&s);
+	sha256_begin(&sha);
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		size_t len;
 		const char *text = json_text(json_member(task, parts[i]), &len);
 
-		sha256_add(&s, text, len + 1);
+		sha256_add(&sha, text, len + 1);
 	}
-	sha256_end(&s, hex);
-}
-
-/* Send TASK (*taken*), the state of T, unless it was sent before. */
-static void tell_task(struct task *t, struct json_object *task)
-{
-	char now[65];
-
-	digest_task(task, now);
+	sha256_end(&sha, now);
 	if (strcmp(now, t->said) == 0) {
 		json_object_put(task);
 		return;
@@ -382,19 +356,25 @@ static void tell_ours(struct task *t)
 
 static void tell_row(struct task *t, const struct store_run *row)
 {
+	struct request *req = t->of->request;
+	struct remote_run_watcher w = {.ctx = req->ctx,
+				       .requestor = req->requestor,
+				       .kind = STORE_MAIL_WATCH,
+				       .on_event = on_remote,
+				       .arg = t};
 	struct json_object *made;
 	struct run_result_source a;
 
 	if (row->status <= STORE_RUNNING) {
+		memcpy(w.run_id, t->id, sizeof(w.run_id));
 		if (t->away == NULL)
-			watch_row(t, row);
-		tell_task(t,
-			  task_json_detailed_row(
-			      row, task_lookup_questions(t->of->request, row)));
+			t->away = remote_run_watch_new(&w, row);
+		tell_task(t, task_json_detailed_row(
+				 row, task_lookup_questions(req, row)));
 	} else if (!t->ended) { /* the row had no result: read it whole next */
 		t->ended = t->due = true;
 	} else {
-		a = task_lookup_source(t->of->request, row, &made);
+		a = task_lookup_source(req, row, &made);
 		tell_task_end(t, task_json_detailed_row(row, NULL), &a);
 		json_object_put(made);
 	}

@@ -26,19 +26,6 @@ const char *task_lookup_id(struct request *req)
 	return id;
 }
 
-/*
- * Answer REQ: unknown, expired, another requestor's or no task at all; the client
- * does not learn which.
- */
-static void not_found(struct request *req)
-{
-	requestor_missed(req->requestor);
-	audit_refused(req->requestor, req->msg.method,
-		      json_member_str(req->msg.params, "taskId"),
-		      "TASK_NOT_FOUND");
-	request_error(req, RPC_INVALID_PARAMS, NULL, "Task not found");
-}
-
 bool task_lookup_is_task(const struct run *r)
 {
 	return run_is_durable(r) && task_json_is_live(r);
@@ -50,10 +37,19 @@ bool task_lookup_missing(struct request *req, const struct run_found *f)
 		? task_lookup_is_task(f->run)
 		: f->res->rc == 0 && task_json_row_is_live(f->res->runs))
 		return false;
-	if (f->run != NULL || f->res->rc == 0 || f->res->rc == -ENOENT)
-		not_found(req);
-	else
+	if (f->run == NULL && f->res->rc != 0 && f->res->rc != -ENOENT) {
 		request_unreadable(req, f->res->rc);
+		return true;
+	}
+	/*
+	 * unknown, expired, another requestor's or no task at all: the client does not
+	 * learn which
+	 */
+	requestor_missed(req->requestor);
+	audit_refused(req->requestor, req->msg.method,
+		      json_member_str(req->msg.params, "taskId"),
+		      "TASK_NOT_FOUND");
+	request_error(req, RPC_INVALID_PARAMS, NULL, "Task not found");
 	return true;
 }
 

@@ -29,21 +29,18 @@
 
 /* ---- tasks/get ---- */
 
-static void show_ours(struct request *req, struct run *r)
-{
-	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
-	request_result(req, task_json_make(r));
-	input_task_known(r);
-}
-
 static void show_task(struct request *req, const struct run_found *f)
 {
+	struct run *r = f->run;
 	struct store_run row;
 
 	if (task_lookup_missing(req, f))
 		return;
-	if (f->run != NULL) {
-		show_ours(req, f->run);
+	if (r != NULL) {
+		requestor_polled(r->requestor, &r->job.polled_ms,
+				 task_json_poll_ms(r));
+		request_result(req, task_json_make(r));
+		input_task_known(r);
 		return;
 	}
 	row = f->res->runs[0];
@@ -156,18 +153,11 @@ static void wait_for(struct request *req, struct run *r)
 	run_waiter_add(r, &req->waiter);
 }
 
-static void give_row(struct request *req, const struct store_run *row)
-{
-	struct json_object *made;
-	struct run_result_source a = task_lookup_source(req, row, &made);
-
-	give_result(req, &a);
-	json_object_put(made);
-}
-
 static void on_result(struct request *req, const struct run_found *f)
 {
 	const struct store_run *row;
+	struct run_result_source a;
+	struct json_object *made;
 
 	if (task_lookup_missing(req, f))
 		return;
@@ -179,7 +169,9 @@ static void on_result(struct request *req, const struct run_found *f)
 	if (task_json_row_status(row) == TASK_CANCELLED) {
 		cancelled(req);
 	} else if (task_json_is_over(task_json_row_status(row))) {
-		give_row(req, row);
+		a = task_lookup_source(req, row, &made);
+		give_result(req, &a);
+		json_object_put(made);
 	} else {
 		run_lookup_owner_died(req->ctx, row);
 		request_set_timer(req, ELSEWHERE_MS, look_for_result);
@@ -309,26 +301,23 @@ static void cancel_live(struct request *req, struct run *r)
 		       on_cancelled, req);
 }
 
-static void cancel_row(struct request *req, const struct run_found *f)
+static void cancel_task(struct request *req, const struct run_found *f)
 {
-	const struct store_run *row = f->res->runs;
+	const struct store_run *row;
 
+	if (task_lookup_not_cancelled(req, f))
+		return;
+	if (f->run != NULL) {
+		cancel_live(req, f->run);
+		return;
+	}
+	row = f->res->runs;
 	if (f->silent != NULL)
 		task_lookup_cancels_late(req);
 	else if (!f->asked || task_json_row_status(row) != TASK_CANCELLED)
 		refuse_over(req, task_json_row_status(row));
 	else
 		request_result(req, task_json_row(row));
-}
-
-static void cancel_task(struct request *req, const struct run_found *f)
-{
-	if (task_lookup_not_cancelled(req, f))
-		return;
-	if (f->run != NULL)
-		cancel_live(req, f->run);
-	else
-		cancel_row(req, f);
 }
 
 void tasks_cancel(struct request *req)
@@ -345,14 +334,6 @@ void tasks_cancel(struct request *req)
 
 /* ---- the capability ---- */
 
-static struct json_object *with(const char *key, struct json_object *value)
-{
-	struct json_object *o = json_object_new_object();
-
-	json_object_object_add(o, key, value);
-	return o;
-}
-
 struct json_object *tasks_capability(const struct requestor *requestor)
 {
 	struct json_object *o = json_object_new_object();
@@ -360,6 +341,7 @@ struct json_object *tasks_capability(const struct requestor *requestor)
 	if (!requestor_is_anonymous(requestor))
 		json_add(o, "list:o", json_object_new_object());
 	json_add(o, "cancel:o requests:o", json_object_new_object(),
-		 with("tools", with("call", json_object_new_object())));
+		 json_pack("tools:o",
+			   json_pack("call:o", json_object_new_object())));
 	return o;
 }

@@ -5,7 +5,7 @@
  * request which does not declare the extension is refused; unknown, expired and
  * other requestors' tasks are a single error.
  */
-#include "supervisor/mcp/tasks/tasks_extension.h"
+#include "supervisor/mcp/tasks/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,22 +88,17 @@ static void on_notice(struct run_watch *watch, struct run *r,
 	}
 }
 
-/* Wait for the record of R's end, which is not public before. */
-static void await_record(struct request *req, struct run *r)
-{
-	struct wait *w = xcalloc(1, sizeof(*w));
-
-	w->request = req;
-	w->watch.on_notice = on_notice;
-	request_set_state(req, &wait_ops, w);
-	run_watch_add(r, &w->watch);
-}
-
 static void show_ours(struct request *req, struct run *r)
 {
+	struct wait *w;
+
 	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
-	if (run_terminal(r)) {
-		await_record(req, r);
+	if (run_terminal(r)) { /* not public before the end is recorded */
+		w = xcalloc(1, sizeof(*w));
+		w->request = req;
+		w->watch.on_notice = on_notice;
+		request_set_state(req, &wait_ops, w);
+		run_watch_add(r, &w->watch);
 		return;
 	}
 	request_result(req,
@@ -111,26 +106,10 @@ static void show_ours(struct request *req, struct run *r)
 	input_task_known(r);
 }
 
-static void show_row(struct request *req, const struct store_run *row)
-{
-	bool open = row->status <= STORE_RUNNING;
-	struct json_object *task = task_json_detailed_row(
-			       row,
-			       open ? task_lookup_questions(req, row) : NULL),
-			   *made;
-	struct run_result_source a;
-
-	if (open) {
-		request_result(req, task);
-		return;
-	}
-	a = task_lookup_source(req, row, &made);
-	give_detailed(req, task, &a);
-	json_object_put(made);
-}
-
 static void show_detailed(struct request *req, const struct run_found *f)
 {
+	struct run_result_source a;
+	struct json_object *made;
 	struct store_run row;
 
 	if (task_lookup_missing(req, f))
@@ -142,7 +121,15 @@ static void show_detailed(struct request *req, const struct run_found *f)
 	row = f->res->runs[0];
 	if (f->silent != NULL) /* the owner's last report is old */
 		row.task_note = row.asked = NULL;
-	show_row(req, &row);
+	if (row.status <= STORE_RUNNING) {
+		request_result(req,
+			       task_json_detailed_row(
+				   &row, task_lookup_questions(req, &row)));
+		return;
+	}
+	a = task_lookup_source(req, &row, &made);
+	give_detailed(req, task_json_detailed_row(&row, NULL), &a);
+	json_object_put(made);
 }
 
 static void look_at_task(evutil_socket_t fd, short what, void *arg)
@@ -180,24 +167,6 @@ static bool has_objects_alone(struct json_object *all)
 			return false;
 	}
 	return true;
-}
-
-/*
- * Return params.inputResponses, borrowed; NULL: malformed, and REQ was answered.
- */
-static struct json_object *responses_of(struct request *req)
-{
-	struct json_object *all =
-	    json_member(req->msg.params, "inputResponses");
-
-	if (json_object_is_type(all, json_type_object) &&
-	    has_objects_alone(all))
-		return all;
-	request_error(
-	    req, RPC_INVALID_PARAMS, NULL,
-	    "tasks/update needs params.inputResponses, an object with "
-	    "an object for each key of inputRequests that it answers");
-	return NULL;
 }
 
 /* The answers were sent to the owner, or RC says why not. */
@@ -241,11 +210,21 @@ static void update(struct request *req, const struct run_found *f)
 void tasks_extension_update(struct request *req)
 {
 	const char *id = wanted_task_id(req);
+	struct json_object *all =
+	    json_member(req->msg.params, "inputResponses");
 
-	if (id != NULL && responses_of(req) != NULL)
+	if (id == NULL)
+		return;
+	if (json_object_is_type(all, json_type_object) &&
+	    has_objects_alone(all))
 		run_lookup(req, &(struct run_query){.want = RUN_LOOKUP_ROW,
 						    .id = id,
 						    .found = update});
+	else
+		request_error(
+		    req, RPC_INVALID_PARAMS, NULL,
+		    "tasks/update needs params.inputResponses, an object with "
+		    "an object for each key of inputRequests that it answers");
 }
 
 /* ---- tasks/cancel ---- */
@@ -263,30 +242,24 @@ static void on_cancelled(void *arg, const struct store_result *res)
 		acknowledge(req);
 }
 
-static void cancel_ours(struct request *req, struct run *r)
-{
-	if (run_terminal(r) || r->state == RUN_CANCELLING) {
-		acknowledge(req);
-		return;
-	}
-	audit_task("task_cancel_asked", req->requestor, r->id, NULL);
-	request_ref(req);
-	runs_cancel(req->ctx->runs, r);
-	store_get_task(req->ctx->store, req->requestor->name,
-		       json_member_str(req->msg.params, "taskId"), on_cancelled,
-		       req);
-}
-
 static void cancel_cooperative(struct request *req, const struct run_found *f)
 {
+	struct run *r = f->run;
+
 	if (task_lookup_not_cancelled(req, f))
 		return;
-	if (f->run != NULL)
-		cancel_ours(req, f->run);
-	else if (f->silent != NULL)
+	if (r != NULL && !run_terminal(r) && r->state != RUN_CANCELLING) {
+		audit_task("task_cancel_asked", req->requestor, r->id, NULL);
+		request_ref(req);
+		runs_cancel(req->ctx->runs, r);
+		store_get_task(req->ctx->store, req->requestor->name,
+			       json_member_str(req->msg.params, "taskId"),
+			       on_cancelled, req);
+	} else if (r == NULL && f->silent != NULL) {
 		task_lookup_cancels_late(req);
-	else
+	} else {
 		acknowledge(req);
+	}
 }
 
 void tasks_extension_cancel(struct request *req)

@@ -3,7 +3,7 @@
  * t_completion.c - completion/complete: values for arguments of prompts and of paddock's
  * resources, by their beginning, and what is refused.
  */
-#include "supervisor/mcp/methods/completion.h"
+#include "supervisor/mcp/methods/methods.h"
 #include "tests/unit/supervisor/session/server_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"

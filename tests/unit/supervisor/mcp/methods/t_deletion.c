@@ -3,7 +3,7 @@
  * t_deletion.c - paddock/deleteRuns and paddock/deleteArtifacts: deletion by id and by
  * time, the reasons for which a run or an upload is kept, and malformed requests.
  */
-#include "supervisor/mcp/methods/deletion.h"
+#include "supervisor/mcp/methods/methods.h"
 #include "tests/unit/supervisor/session/server_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"

@@ -4,7 +4,7 @@
  * requestor, and the resources of templates, whole and in parts.
  */
 #include "supervisor/mcp/methods/resources.h"
-#include "supervisor/mcp/methods/resources_list.h"
+#include "supervisor/mcp/methods/methods.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/run_log.h"
 #include "tests/unit/supervisor/session/server_fixture.h"

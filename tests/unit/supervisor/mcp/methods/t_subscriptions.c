@@ -3,7 +3,7 @@
  * t_subscriptions.c - resources/subscribe and unsubscribe: the resources of a session, the
  * changes told to the session, and the list kept for a restart.
  */
-#include "supervisor/mcp/methods/subscriptions.h"
+#include "supervisor/mcp/methods/methods.h"
 #include "supervisor/mcp/methods/subscriber.h"
 #include "supervisor/run/run_log.h"
 #include "tests/unit/supervisor/session/server_fixture.h"

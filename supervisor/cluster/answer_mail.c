@@ -123,21 +123,17 @@ static void on_parsed(void *arg, struct rpc_msg *m)
 	deliver(l, m);
 }
 
-static bool is_awaited(const struct message *l)
-{
-	const struct context *ctx = l->all->ctx;
-
-	return l->to_session ? forwarded_response_awaits(ctx, l->who, l->key)
-			     : runs_find(ctx->runs, l->who, l->run_id) != NULL;
-}
-
 static void parse_message(void *arg)
 {
 	struct message *l = arg;
+	const struct context *ctx = l->all->ctx;
+	bool awaited = l->to_session
+			   ? forwarded_response_awaits(ctx, l->who, l->key)
+			   : runs_find(ctx->runs, l->who, l->run_id) != NULL;
 	char *text = l->text;
 	struct rpc_msg m;
 
-	if (!is_awaited(l)) {
+	if (!awaited) {
 		mark_heard(l);
 		return;
 	}
@@ -147,8 +143,8 @@ static void parse_message(void *arg)
 		return;
 	}
 	l->text = NULL;
-	l->parsing = rpc_async_parse(l->all->ctx->thread_pool, l->who, text,
-				     l->len, on_parsed, l);
+	l->parsing = rpc_async_parse(ctx->thread_pool, l->who, text, l->len,
+				     on_parsed, l);
 	if (l->parsing != NULL)
 		return;
 	log_rarely("session",

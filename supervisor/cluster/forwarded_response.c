@@ -82,19 +82,6 @@ static void on_sent(void *arg, const struct store_result *res)
 	free(sent);
 }
 
-/*
- * Return the text of M, *lent*. A large M has its text as it came, since making
- * the text anew would take the loop too long. NULL: too long to be sent.
- */
-static const char *response_text(const struct rpc_msg *m, size_t *len)
-{
-	if (m->inputs != NULL) {
-		*len = m->inputs_len;
-		return m->inputs;
-	}
-	return rpc_async_is_large(m->bytes) ? NULL : json_text(m->root, len);
-}
-
 static void post(struct session *s, const char *asker, const char *text,
 		 size_t len)
 {
@@ -116,12 +103,17 @@ static void post(struct session *s, const char *asker, const char *text,
 void forwarded_response_forward(struct session *s, const struct rpc_msg *m)
 {
 	char asker[ID_SIZE];
-	const char *text;
-	size_t len = 0;
+	/*
+	 * a large M is sent by the text that came, since making the text anew would
+	 * take the loop too long
+	 */
+	const char *text = m->inputs;
+	size_t len = m->inputs_len;
 
 	if (!session_is_shared(s) || !asker_of(asker, m->id, s->ctx->instance))
 		return;
-	text = response_text(m, &len);
+	if (text == NULL && !rpc_async_is_large(m->bytes))
+		text = json_text(m->root, &len);
 	if (text == NULL)
 		log_rarely(
 		    "session",

@@ -153,18 +153,10 @@ static void check_lease(struct runs *s)
 		begin_anew(s);
 }
 
-static int64_t next_ms(const struct runs *s)
-{
-	int64_t left = store_lease_left_ms(s->ctx->store);
-
-	if (s->leaving)
-		return SOON_MS;
-	return left > 0 && left < LOOK_MS ? left : LOOK_MS;
-}
-
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct runs *s = arg;
+	int64_t left, ms = LOOK_MS;
 
 	(void)fd, (void)what;
 	check_lease(s);
@@ -173,7 +165,12 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 					   .queued = runs_queued(s),
 					   .room = (size_t)shared_queue_room(s),
 					   .draining = s->ctx->draining});
-	evtimer_add(s->cluster->lease.look, CLOCK_TIMEVAL(next_ms(s)));
+	left = store_lease_left_ms(s->ctx->store);
+	if (s->leaving)
+		ms = SOON_MS;
+	else if (left > 0 && left < LOOK_MS)
+		ms = left;
+	evtimer_add(s->cluster->lease.look, CLOCK_TIMEVAL(ms));
 }
 
 static void on_news(void *arg)

@@ -19,7 +19,6 @@
 #define KEEP_MS 5000  /* after the last use a place for one more run is kept */
 
 struct limit_shares {
-	struct runs *runs;
 	struct event *look; /* NULL: not open yet */
 	int64_t nodes;	    /* living servers, at the last look */
 };
@@ -28,15 +27,6 @@ static bool is_active(const struct requestor *q, int64_t now)
 {
 	return q->lane.running + q->lane.queued > 0 ||
 	       (q->share.used_ms > 0 && now - q->share.used_ms < KEEP_MS);
-}
-
-/* Does the configuration limit Q? */
-static bool is_limited(const struct requestor *q)
-{
-	const struct config_requestor *c = q->section;
-
-	return c->max_concurrent_runs > 0 || c->rate_per_second > 0 ||
-	       c->cpu_seconds_per_hour > 0 || c->artifact_bytes > 0;
 }
 
 /* Places for running runs, for waiting runs, and for a run that may come. */
@@ -127,32 +117,29 @@ static void ask_share(struct runs *s, struct requestor *q, int64_t now)
 		artifact_save_count(s->ctx->store, q);
 }
 
-/* Had another server not returned a part when this server asked for a share? */
-static bool has_little(const struct runs *s, const struct requestor *q)
-{
-	int64_t most = q->section->rate_per_second * QUOTA_CALL;
-	int64_t nodes = s->cluster->shares->nodes;
-
-	return q->share.rate < most / (2 * (nodes > 0 ? nodes : 1));
-}
-
 /* Is a new share due: is the need another, or may other servers have used some? */
 static bool share_is_due(const struct runs *s, const struct requestor *q,
 			 int64_t now)
 {
-	int64_t want = runs_wanted(s, q, now);
-	int64_t most = q->section->max_concurrent_runs;
+	const struct config_requestor *c = q->section;
+	int64_t want = runs_wanted(s, q, now), most = c->max_concurrent_runs;
+	int64_t nodes = s->cluster->shares->nodes;
+	bool limited = most > 0 || c->rate_per_second > 0 ||
+		       c->cpu_seconds_per_hour > 0 || c->artifact_bytes > 0;
 
-	if (q->share.asking || !is_limited(q) || requestor_gone(q))
+	if (q->share.asking || !limited || requestor_gone(q))
 		return false;
 	if (!q->share.is_part || (want < most ? want : most) != q->lane.share)
 		return true;
 	/* the equal part of the calls changed, even if no calls come here */
-	if (q->share.nodes != s->cluster->shares->nodes)
+	if (q->share.nodes != nodes)
 		return true;
+	/* with a small rate, another server had not returned a part before */
 	return now - q->share.asked_ms >= RENEW_MS &&
-	       (is_active(q, now) || has_little(s, q) ||
-		q->share.untold_ms > 0 || q->share.calls > 0);
+	       (is_active(q, now) || q->share.untold_ms > 0 ||
+		q->share.calls > 0 ||
+		q->share.rate < c->rate_per_second * QUOTA_CALL /
+				    (2 * (nodes > 0 ? nodes : 1)));
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -208,7 +195,6 @@ void limit_shares_open(struct runs *s)
 void limit_shares_init(struct runs *s)
 {
 	s->cluster->shares = xcalloc(1, sizeof(*s->cluster->shares));
-	s->cluster->shares->runs = s;
 }
 
 void limit_shares_fini(struct runs *s)

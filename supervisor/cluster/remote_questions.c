@@ -21,24 +21,18 @@
 #include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/run/threads/rpc_async.h"
 
-/* Returns terms of a client for every kind of question. */
-static struct client_terms anybody(void)
-{
-	struct client_terms t = {.revision = MCP_LATEST};
-
-	t.capabilities =
-	    json_pack("elicitation:o sampling:o roots:o",
-		      json_pack("form:o url:o", json_object_new_object(),
-				json_object_new_object()),
-		      json_pack("tools:o context:o", json_object_new_object(),
-				json_object_new_object()),
-		      json_object_new_object());
-	return t;
-}
-
 char *remote_questions_asked(const struct run *r)
 {
-	struct client_terms t = anybody();
+	/* a client for every kind of question */
+	struct client_terms t = {
+	    .revision = MCP_LATEST,
+	    .capabilities = json_pack(
+		"elicitation:o sampling:o roots:o",
+		json_pack("form:o url:o", json_object_new_object(),
+			  json_object_new_object()),
+		json_pack("tools:o context:o", json_object_new_object(),
+			  json_object_new_object()),
+		json_object_new_object())};
 	struct json_object *asked = input_requests(r, &t);
 	struct json_object *guests = remote_waiters_shown(r), *all;
 	char *text = NULL;
@@ -50,13 +44,6 @@ char *remote_questions_asked(const struct run *r)
 	}
 	json_object_put(t.capabilities);
 	return text;
-}
-
-static struct json_object *parsed(const char *text)
-{
-	struct json_object *o = NULL;
-
-	return json_parse(&o, text, strlen(text), NULL) == 0 ? o : NULL;
 }
 
 void remote_questions_answered(struct context *ctx, struct run *r,
@@ -87,7 +74,11 @@ static bool can_answer(const struct client_terms *t, const char *method)
 
 struct json_object *remote_questions_shown(const struct store_run *row)
 {
-	return row->asked != NULL ? parsed(row->asked) : NULL;
+	struct json_object *o = NULL;
+
+	if (row->asked != NULL)
+		json_parse(&o, row->asked, strlen(row->asked), NULL);
+	return o;
 }
 
 struct json_object *remote_questions_requests(const struct store_run *row,

@@ -31,19 +31,6 @@ bool remote_row_is_reply(const struct store_run *row)
 	       strstr(row->options, "\"reply\":true") != NULL;
 }
 
-static void set_error(struct run *r, struct json_object *view)
-{
-	struct json_object *e = json_member(view, "error");
-	const char *code = json_member_str(e, "errorCode");
-	const char *message = json_member_str(e, "message");
-
-	if (r->state != RUN_FAILED && r->state != RUN_CANCELED)
-		return;
-	run_set_error(r, code != NULL ? code : "EXECUTION_ERROR",
-		      json_object_get(json_member(e, "details")), "%s",
-		      message != NULL ? message : "");
-}
-
 enum run_state remote_row_state(const struct store_run *row)
 {
 	static const enum run_state states[STORE_STATUSES] = {
@@ -65,8 +52,15 @@ enum run_state remote_row_state(const struct store_run *row)
 void remote_row_end(struct run *r, const struct store_run *row,
 		    struct json_object *view)
 {
+	struct json_object *e = json_member(view, "error");
+	const char *code = json_member_str(e, "errorCode");
+	const char *message = json_member_str(e, "message");
+
 	run_mirror(r, remote_row_state(row));
-	set_error(r, view);
+	if (r->state == RUN_FAILED || r->state == RUN_CANCELED)
+		run_set_error(r, code != NULL ? code : "EXECUTION_ERROR",
+			      json_object_get(json_member(e, "details")), "%s",
+			      message != NULL ? message : "");
 }
 
 void remote_row_leave(struct store *s, const struct store_run *row)

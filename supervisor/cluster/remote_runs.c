@@ -49,16 +49,6 @@ static struct json_object *parsed(const char *view)
 	return v;
 }
 
-/* Log the end of R, if R ended in the queue: no server has logged that end. */
-static void note_end(struct runs *s, struct run *r, const struct store_run *row)
-{
-	if (row->started_ms != 0 || r->remote.visited)
-		return;
-	log_info("run", "run=%s template=%s requestor=%s status=%s queue=left",
-		 r->id, r->template->id, r->requestor->name, run_status(r));
-	audit_end(r, s->ctx->isolation);
-}
-
 static void stop_following(struct runs *s, struct run *r)
 {
 	TAILQ_REMOVE(&s->cluster->remote.all, r, remote.link);
@@ -91,7 +81,14 @@ static void end_remote(struct runs *s, struct run *r,
 	r->view = xstrdup(made != NULL ? json_text(made, NULL) : row->view);
 	json_object_put(made);
 	json_object_put(view);
-	note_end(s, r, row);
+	/* R ended in the queue: no server has logged that end */
+	if (row->started_ms == 0 && !r->remote.visited) {
+		log_info("run",
+			 "run=%s template=%s requestor=%s status=%s queue=left",
+			 r->id, r->template->id, r->requestor->name,
+			 run_status(r));
+		audit_end(r, s->ctx->isolation);
+	}
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ENDED});
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RECORDED});
 	store_heard(s->ctx->store, r->id);
@@ -134,24 +131,11 @@ static void ask_owner(struct runs *s, const struct run *r, enum store_mail kind,
 				now + ASKED_MS, NULL, NULL);
 }
 
-/* Does a waiter of R, or a client with R as a task, want R's log? */
-static bool wants_log(const struct run *r)
-{
-	return !TAILQ_EMPTY(&r->waiters) || r->task.feed != NULL;
-}
-
 /* R's server has changed R's state. */
 static void become_state(struct run *r, enum run_state state)
 {
 	run_mirror(r, state);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
-}
-
-/* Note that another server has begun R. */
-static void begin_remote(struct run *r)
-{
-	r->attempts.here = false;
-	become_state(r, RUN_RUNNING);
 }
 
 static void mirror_row(struct runs *s, struct run *r,
@@ -162,12 +146,14 @@ static void mirror_row(struct runs *s, struct run *r,
 	proxied_request_shown(r, row);
 	if (row->status != STORE_RUNNING)
 		return;
-	if (r->state == RUN_QUEUED)
-		begin_remote(r);
+	if (r->state == RUN_QUEUED) {
+		r->attempts.here = false;
+		become_state(r, RUN_RUNNING);
+	}
 	if (TAILQ_EMPTY(&r->watches))
 		return;
 	ask_owner(s, r, STORE_MAIL_WATCH, row->shown_until_ms);
-	if (wants_log(r))
+	if (!TAILQ_EMPTY(&r->waiters) || r->task.feed != NULL)
 		ask_owner(s, r, STORE_MAIL_LOG, row->log_until_ms);
 	if (r->state != RUN_CANCELLING && remote_row_state(row) != r->state)
 		become_state(r, remote_row_state(row));
@@ -204,14 +190,6 @@ static void end_unrecorded(struct runs *s, struct run *r)
 	runs_forget(s, r);
 }
 
-/* Has R left the queue without news? */
-static bool is_claimed(const struct run *r, const struct store_run *row)
-{
-	return r->remote.place == RUN_QUEUE &&
-	       (row->owner == STORE_OWNER_OTHER ||
-		row->owner == STORE_OWNER_DEAD);
-}
-
 static void on_row(void *arg, const struct store_result *res)
 {
 	struct run_ref *ref = arg;
@@ -229,7 +207,10 @@ static void on_row(void *arg, const struct store_result *res)
 		end_remote(s, r, res->runs);
 	else if (res->rc == 0 && r->remote.place == RUN_REMOTE)
 		mirror_row(s, r, res->runs);
-	else if (res->rc == 0 && is_claimed(r, res->runs)) {
+	else if (res->rc == 0 && r->remote.place == RUN_QUEUE &&
+		 (res->runs->owner == STORE_OWNER_OTHER ||
+		  res->runs->owner == STORE_OWNER_DEAD)) {
+		/* R has left the queue, and the news is lost */
 		remote_runs_claimed(s, r);
 		r->remote.unheard = true;
 	}
@@ -259,13 +240,6 @@ static void on_unheard(void *arg, const struct store_result *res)
 	}
 }
 
-/* Does news tell of R's end, so that R's row is not read? */
-static bool waits_for_news(const struct run *r)
-{
-	return !run_is_here(r) && run_is_durable(r) && !r->remote.visited &&
-	       !r->remote.unheard && !run_terminal(r);
-}
-
 static void ask_unheard(struct runs *s, struct buf *ids)
 {
 	char *lines;
@@ -284,7 +258,9 @@ void remote_runs_seek(struct runs *s)
 	struct buf ids = {0};
 
 	HASH_ITER(hh, s->by_id, r, after) {
-		if (!waits_for_news(r))
+		/* is R's row read in any case, or not at all? */
+		if (run_is_here(r) || !run_is_durable(r) || r->remote.visited ||
+		    r->remote.unheard || run_terminal(r))
 			continue;
 		buf_printf(&ids, "%s%s", buf_len(&ids) > 0 ? "\n" : "", r->id);
 		if (buf_len(&ids) > SEEK_BYTES)
@@ -361,21 +337,6 @@ static void add_remote(struct runs *s, struct run *r)
 	look_later(s, false);
 }
 
-/* Follow R, a new run by ROW. */
-static void add_visited(struct runs *s, struct run *r,
-			const struct store_run *row)
-{
-	memcpy(r->id, row->id, sizeof(r->id));
-	r->created_ms = row->created_ms;
-	r->started_ms = row->started_ms; /* another server logs the start */
-	run_record_row(r, ROW_COMMITTED);
-	r->remote.visited = true;
-	HASH_ADD_STR(s->by_id, id, r);
-	add_remote(s, r);
-	if (row->status == STORE_RUNNING)
-		run_mirror(r, RUN_RUNNING);
-}
-
 struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
 			      struct template *t, const struct store_run *row)
 {
@@ -385,7 +346,15 @@ struct run *remote_runs_visit(struct runs *s, struct requestor *requestor,
 		return NULL;
 	if (r == NULL) {
 		r = run_new(requestor, t);
-		add_visited(s, r, row);
+		memcpy(r->id, row->id, sizeof(r->id));
+		r->created_ms = row->created_ms;
+		r->started_ms = row->started_ms; /* its server logs the start */
+		run_record_row(r, ROW_COMMITTED);
+		r->remote.visited = true;
+		HASH_ADD_STR(s->by_id, id, r);
+		add_remote(s, r);
+		if (row->status == STORE_RUNNING)
+			run_mirror(r, RUN_RUNNING);
 	}
 	r->remote.visit_ms = clock_mono_ms();
 	look_later(s, true);
@@ -422,7 +391,8 @@ void remote_runs_claimed(struct runs *s, struct run *r)
 	log_info("runs", "run=%s requestor=%s claimed=elsewhere", r->id,
 		 r->requestor->name);
 	add_remote(s, r);
-	begin_remote(r);
+	r->attempts.here = false;
+	become_state(r, RUN_RUNNING);
 }
 
 void remote_runs_end_visit(struct runs *s, struct run *r)

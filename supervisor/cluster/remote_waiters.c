@@ -2,7 +2,7 @@
 /*
  * remote_waiters.c - guests of our runs, waiting at other machines: whether a
  * guest's round may come back, its questions, and its expiry. remote_questions.c
- * brings messages; input_park.c and input_route.c ask. A message without news is
+ * brings messages; input_park.c and input.c ask. A message without news is
  * passed over. A guest without messages is removed, and cancels the run if no
  * other client waits for the run.
  */
@@ -173,19 +173,6 @@ static struct guest *guest_of(struct remote_waiters *all, const char *name,
 
 /* ---- messages of guests ---- */
 
-/*
- * Note in R's row that G's round was heard: G is not to be told of another
- * client's use of the round.
- */
-static void note_heard(struct run *r, const struct guest *g)
-{
-	if (r->remote.heard == NULL)
-		r->remote.heard = json_object_new_array();
-	if (json_length(r->remote.heard) >= HEARD_MAX)
-		json_object_array_del_idx(r->remote.heard, 0, 1);
-	json_object_array_add(r->remote.heard, json_text_new(g->name));
-}
-
 static void wait_for_run(struct run *r, struct guest *g)
 {
 	if (g->waits || g->used || g->round != 0)
@@ -214,21 +201,15 @@ static void come_back(struct run *r, struct guest *g, int64_t round,
 		return;
 	}
 	r->rounds.used = (uint32_t)round;
-	note_heard(r, g);
+	/* by R's row, G is not told of another client's use of the round */
+	if (r->remote.heard == NULL)
+		r->remote.heard = json_object_new_array();
+	if (json_length(r->remote.heard) >= HEARD_MAX)
+		json_object_array_del_idx(r->remote.heard, 0, 1);
+	json_object_array_add(r->remote.heard, json_text_new(g->name));
 	input_unpark(r);
 	wait_for_run(r, g);
 	input_answer_keys(r, r->requestor, answers, bytes);
-}
-
-/* Move the capabilities from MESSAGE to G: a thread may free MESSAGE. */
-static void take_terms(struct guest *g, struct json_object *message)
-{
-	struct json_object *can = json_member(message, "capabilities");
-
-	if (g->terms.capabilities != NULL)
-		return;
-	g->terms.capabilities = json_object_get(can);
-	json_object_object_del(message, "capabilities");
 }
 
 void remote_waiters_hear(struct context *ctx, struct run *r,
@@ -243,7 +224,12 @@ void remote_waiters_hear(struct context *ctx, struct run *r,
 	if (g == NULL)
 		return;
 	g->until_ms = clock_mono_ms() + REMOTE_WAITER_MS;
-	take_terms(g, message);
+	if (g->terms.capabilities == NULL) {
+		/* moved: a thread may free MESSAGE */
+		g->terms.capabilities =
+		    json_object_get(json_member(message, "capabilities"));
+		json_object_object_del(message, "capabilities");
+	}
 	g->left |= leaves;
 	g->cancels |= json_member_bool(message, "cancels");
 	if (round > 0 && !g->came)
@@ -297,17 +283,6 @@ bool remote_waiters_may_ask(const struct run *r)
 	return next(r) != NULL;
 }
 
-static struct json_object *keys_of(struct json_object *asked)
-{
-	struct json_object *keys = json_object_new_array();
-
-	json_object_object_foreach(asked, key, one) {
-		(void)one;
-		json_object_array_add(keys, json_text_new(key));
-	}
-	return keys;
-}
-
 bool remote_waiters_ask(struct context *ctx, struct run *r)
 {
 	struct guest *g = next(r);
@@ -321,7 +296,11 @@ bool remote_waiters_ask(struct context *ctx, struct run *r)
 		return true;
 	}
 	asked = input_requests(r, &g->terms);
-	g->keys = keys_of(asked);
+	g->keys = json_object_new_array();
+	json_object_object_foreach(asked, key, one) {
+		(void)one;
+		json_object_array_add(g->keys, json_text_new(key));
+	}
 	json_object_put(asked);
 	input_park(r);
 	g->round = r->rounds.given;

@@ -103,43 +103,21 @@ static void drop_run(struct runs *s, struct run *r, enum run_notice_kind n,
 	runs_forget(s, r);
 }
 
-/* Drop R: another run has R's idempotency key. */
-static void drop_taken(struct runs *s, struct run *r)
-{
-	run_set_error(r, "RUN_CANCELED", NULL,
-		      "another server began the run of its idempotency key");
-	drop_run(s, r, NOTICE_TAKEN, "key=taken");
-}
-
-/* Drop R: as many runs of R's requestor wait in the queue as may. */
-static void drop_beyond(struct runs *s, struct run *r)
-{
-	run_set_error(r, "QUEUE_FULL", NULL,
-		      "as many runs waited at all servers as may");
-	drop_run(s, r, NOTICE_FULL, "queue=full");
-}
-
-/*
- * Fail R, which could not be queued. Another server may have R when it is unknown
- * whether R's row was written, so R does not start here.
- */
-static void fail_claimed(struct runs *s, struct run *r, int rc)
-{
-	sched_remove(&s->sched, &r->job.queued);
-	r->remote.place = RUN_HERE;
-	run_set_error(r, "STORE_UNAVAILABLE", admission_store_details(),
-		      "the run could not be queued: %s", store_says(rc));
-	runs_finish(s, r, EV_FAIL);
-}
-
 bool shared_queue_queued(struct runs *s, struct run *r, int rc)
 {
-	bool gone = rc == -EEXIST || rc == -EXFULL;
-
 	if (r->remote.place != RUN_QUEUE)
 		return true;
-	if (gone) {
-		(rc == -EEXIST ? drop_taken : drop_beyond)(s, r);
+	if (rc == -EEXIST) {
+		run_set_error(r, "RUN_CANCELED", NULL,
+			      "another server began the run of its idempotency "
+			      "key");
+		drop_run(s, r, NOTICE_TAKEN, "key=taken");
+		return false;
+	}
+	if (rc == -EXFULL) {
+		run_set_error(r, "QUEUE_FULL", NULL,
+			      "as many runs waited at all servers as may");
+		drop_run(s, r, NOTICE_FULL, "queue=full");
 		return false;
 	}
 	if (run_terminal(r)) /* R has ended with the lease */
@@ -147,9 +125,17 @@ bool shared_queue_queued(struct runs *s, struct run *r, int rc)
 	if (rc == 0) {
 		shared_queue_wake(s);
 		shared_queue_claim(s);
-	} else {
-		fail_claimed(s, r, rc);
+		return true;
 	}
+	/*
+	 * R does not start here: when it is unknown whether R's row was written, another
+	 * server may have R
+	 */
+	sched_remove(&s->sched, &r->job.queued);
+	r->remote.place = RUN_HERE;
+	run_set_error(r, "STORE_UNAVAILABLE", admission_store_details(),
+		      "the run could not be queued: %s", store_says(rc));
+	runs_finish(s, r, EV_FAIL);
 	return true;
 }
 
@@ -188,21 +174,10 @@ static char *excepted(struct runs *s)
 	return buf_take(&out, NULL);
 }
 
-/* Leave the claimed run of ROW to other servers, since this server does not serve it. */
-static void leave_in_queue(struct runs *s, const struct store_run *row)
-{
-	struct shared_queue *c = s->cluster->queue;
-
-	log_info("runs", "run=%s requestor=%s claimed=left", row->id,
-		 row->requestor);
-	if (buf_len(&c->strangers) < STRANGERS_MAX)
-		buf_printf(&c->strangers, "%s\n", row->requestor);
-	remote_row_leave(s->ctx->store, row);
-}
-
 /* Make the claimed run of ROW a run of this server. */
 static void take_claimed(struct runs *s, const struct store_run *row)
 {
+	struct shared_queue *c = s->cluster->queue;
 	struct run *r = runs_by_id(s, row->id);
 
 	if (r != NULL && r->remote.visited && !run_terminal(r)) {
@@ -215,8 +190,12 @@ static void take_claimed(struct runs *s, const struct store_run *row)
 		remote_runs_take_back(s, r, row);
 	else if (r == NULL)
 		r = runs_revive(s, row);
-	if (r == NULL) {
-		leave_in_queue(s, row);
+	if (r == NULL) { /* not served here: left to other servers */
+		log_info("runs", "run=%s requestor=%s claimed=left", row->id,
+			 row->requestor);
+		if (buf_len(&c->strangers) < STRANGERS_MAX)
+			buf_printf(&c->strangers, "%s\n", row->requestor);
+		remote_row_leave(s->ctx->store, row);
 		return;
 	}
 	r->remote.vtime = row->vtime;
@@ -422,13 +401,6 @@ void shared_queue_look(struct runs *s)
 	store_look_at_queue(s->ctx->store, c->counting, on_looked, c);
 }
 
-/* Is this server idle? An idle server is woken for new runs, and seldom looks. */
-static bool is_idle(const struct runs *s)
-{
-	return s->sched.running == 0 && s->sched.queued == 0 &&
-	       !s->cluster->queue->waits;
-}
-
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct shared_queue *c = arg;
@@ -445,7 +417,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 		c->sought_ms = clock_mono_ms();
 		remote_runs_seek(s);
 	}
-	if (is_idle(s) &&
+	/* an idle server is woken for new runs, and seldom looks */
+	if (s->sched.running == 0 && s->sched.queued == 0 && !c->waits &&
 	    !poll_is_due(c->looked_ms, store_poll_ms(s->ctx->store)))
 		return;
 	shared_queue_look(s);
@@ -462,23 +435,19 @@ void shared_queue_rejoined(struct runs *s)
 	c->serves = NULL;
 }
 
-/* Let another server with room try R again, which rests here after an attempt. */
-static void give_away(struct runs *s, struct run *r)
-{
-	runs_retry_forget(s, r);
-	r->remote.pinned = is_bound(r);
-	give_back(s, r);
-}
-
 void shared_queue_hand_over(struct runs *s)
 {
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (is_back_to_give(s, r))
+		if (is_back_to_give(s, r)) {
 			give_back(s, r);
-		else if (is_sharing(s) && runs_retry_rests(r))
-			give_away(s, r);
+		} else if (is_sharing(s) && runs_retry_rests(r)) {
+			/* R is tried again by a server with room */
+			runs_retry_forget(s, r);
+			r->remote.pinned = is_bound(r);
+			give_back(s, r);
+		}
 }
 
 void shared_queue_init(struct runs *s)

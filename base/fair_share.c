@@ -9,23 +9,20 @@
 #define RESERVE 10 /* a tenth of the space is left for other requestors */
 #define STEPS 8
 
-/*
- * Round ROOM down to a step: eighths of MOST; below the first eighth, eighths
- * of that; and so on. Otherwise a requestor could count the use of other
- * requestors from the time of its refusals. The rounding leaves some space
- * unused.
- */
-static int64_t in_steps(int64_t most, int64_t room)
-{
-	while (most / STEPS > room && most >= STEPS)
-		most /= STEPS;
-	return most < STEPS ? room : room - room % (most / STEPS);
-}
-
 int64_t fair_share(int64_t most, int64_t theirs)
 {
 	int64_t room = most > theirs ? most - theirs : 0;
 
-	return room > 1 ? in_steps(most, room - (room + RESERVE - 1) / RESERVE)
-			: room;
+	if (room <= 1)
+		return room;
+	room -= (room + RESERVE - 1) / RESERVE;
+	/*
+	 * Round ROOM down to a step: eighths of MOST; below the first eighth, eighths
+	 * of that; and so on. Otherwise a requestor could count the use of other
+	 * requestors from the time of its refusals. The rounding leaves some space
+	 * unused.
+	 */
+	while (most / STEPS > room && most >= STEPS)
+		most /= STEPS;
+	return most < STEPS ? room : room - room % (most / STEPS);
 }

@@ -44,20 +44,6 @@ static uint64_t tick(void)
 	return next;
 }
 
-static void random_bytes(unsigned char *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t got = getrandom(p, n, 0);
-
-		if (got < 0 && errno != EINTR)
-			abort(); /* a guessable id is worse than no id */
-		if (got > 0) {
-			p += got;
-			n -= (size_t)got;
-		}
-	}
-}
-
 /* Write the lowest N * 5 bits of V, highest first; return the end. */
 static char *put_bits(char *out, uint64_t v, int n)
 {
@@ -101,7 +87,13 @@ void id_new(char out[ID_SIZE], const char *prefix)
 	char *p = put_time(out, prefix, tick());
 	uint64_t v;
 
-	random_bytes(r, sizeof(r));
+	for (size_t n = 0; n < sizeof(r);) {
+		ssize_t got = getrandom(r + n, sizeof(r) - n, 0);
+
+		if (got < 0 && errno != EINTR)
+			abort(); /* a guessable id is worse than no id */
+		n += got > 0 ? (size_t)got : 0;
+	}
 	for (size_t i = 0; i < sizeof(r); i += 5) {
 		v = (uint64_t)r[i] << 32 | (uint64_t)r[i + 1] << 24 |
 		    (uint64_t)r[i + 2] << 16 | (uint64_t)r[i + 3] << 8 |

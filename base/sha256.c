@@ -26,28 +26,22 @@ static uint32_t turn(uint32_t x, unsigned n)
 	return x >> n | x << (32 - n);
 }
 
-/* Make the 64 words of a round from the 16 words of the block P. */
-static void expand(const unsigned char *p, uint32_t w[64])
-{
-	for (size_t i = 0; i < 16; i++, p += 4)
-		w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-		       (uint32_t)p[2] << 8 | p[3];
-	for (size_t i = 16; i < 64; i++) {
-		uint32_t a = w[i - 15], b = w[i - 2];
-
-		w[i] = w[i - 16] + w[i - 7] +
-		       (turn(a, 7) ^ turn(a, 18) ^ a >> 3) +
-		       (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
-	}
-}
-
 static void take_block(struct sha256 *s, const unsigned char *p)
 {
 	uint32_t a = s->h[0], b = s->h[1], c = s->h[2], d = s->h[3];
 	uint32_t e = s->h[4], f = s->h[5], g = s->h[6], h = s->h[7];
 	uint32_t w[64];
 
-	expand(p, w);
+	/* the 64 words of a round, from the 16 words of the block */
+	for (size_t i = 0; i < 16; i++, p += 4)
+		w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+		       (uint32_t)p[2] << 8 | p[3];
+	for (size_t i = 16; i < 64; i++)
+		w[i] =
+		    w[i - 16] + w[i - 7] +
+		    (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^
+		     w[i - 15] >> 3) +
+		    (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
 	for (size_t i = 0; i < 64; i++) {
 		uint32_t one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) +
 			       ((e & f) ^ (~e & g)) + k[i] + w[i];

@@ -17,29 +17,11 @@
 
 #define DEPTH_MAX 128
 
-static int remove_in(int at, const char *name, int depth);
-
-/* Remove all in the folder FD; takes FD. */
-static int empty(int fd, int depth)
-{
-	DIR *d = fdopendir(fd);
-	struct dirent *e;
-	int rc = 0;
-
-	if (d == NULL) {
-		close(fd);
-		return -errno;
-	}
-	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			rc = remove_in(dirfd(d), e->d_name, depth + 1);
-	closedir(d);
-	return rc;
-}
-
 static int remove_in(int at, const char *name, int depth)
 {
-	int fd, rc;
+	struct dirent *e;
+	int fd, rc = 0;
+	DIR *d;
 
 	if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -48,7 +30,17 @@ static int remove_in(int at, const char *name, int depth)
 	if (depth > DEPTH_MAX)
 		return -ELOOP;
 	fd = nofollow_open_here(at, name, O_RDONLY | O_DIRECTORY);
-	rc = fd < 0 ? fd : empty(fd, depth);
+	if (fd < 0)
+		return fd;
+	d = fdopendir(fd);
+	if (d == NULL) {
+		close(fd);
+		return -errno;
+	}
+	while (rc == 0 && (errno = 0, e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = remove_in(dirfd(d), e->d_name, depth + 1);
+	closedir(d);
 	return rc != 0 ? rc : sys_result(unlinkat(at, name, AT_REMOVEDIR));
 }
 

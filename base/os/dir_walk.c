@@ -36,24 +36,6 @@ static void append_path(struct dir_walk *f, char *path)
 	f->names[f->n++] = path;
 }
 
-static int list_file(struct listing *l, char *path, const struct stat *st)
-{
-	append_path(l->f, path);
-	if (!S_ISREG(st->st_mode))
-		return errmsg_set(l->errmsg, l->size,
-				  "%s is neither a plain file nor a folder; a "
-				  "package has no links, FIFOs or devices",
-				  path);
-	l->f->bytes += (uint64_t)st->st_size;
-	if ((uint64_t)st->st_size > DIR_WALK_BYTES_MAX ||
-	    l->f->bytes > DIR_WALK_BYTES_MAX)
-		return errmsg_set(l->errmsg, l->size,
-				  "the files of the package have more than %zu "
-				  "bytes together",
-				  DIR_WALK_BYTES_MAX);
-	return 0;
-}
-
 static int list_sub(struct listing *l, int at, const char *name, char *path,
 		    int depth)
 {
@@ -105,7 +87,20 @@ static int list_entry(struct listing *l, int at, const char *prefix,
 	path = xasprintf("%s%s%s", prefix, *prefix != '\0' ? "/" : "", name);
 	if (S_ISDIR(st.st_mode))
 		return list_sub(l, at, name, path, depth);
-	return list_file(l, path, &st);
+	append_path(l->f, path);
+	if (!S_ISREG(st.st_mode))
+		return errmsg_set(l->errmsg, l->size,
+				  "%s is neither a plain file nor a folder; a "
+				  "package has no links, FIFOs or devices",
+				  path);
+	l->f->bytes += (uint64_t)st.st_size;
+	if ((uint64_t)st.st_size > DIR_WALK_BYTES_MAX ||
+	    l->f->bytes > DIR_WALK_BYTES_MAX)
+		return errmsg_set(l->errmsg, l->size,
+				  "the files of the package have more than %zu "
+				  "bytes together",
+				  DIR_WALK_BYTES_MAX);
+	return 0;
 }
 
 /* List the folder FD; takes FD. */

@@ -16,23 +16,18 @@
 
 #define FDS_LOOKED_AT 4096 /* a leak begins with the lowest free number */
 
-static bool is_of_cgroups(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC ||
-					 fs.f_type == CGROUP2_SUPER_MAGIC);
-}
-
 static bool is_passing(int fd)
 {
+	struct statfs fs;
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
 		return false;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:
-		return st.st_nlink == 0 && !is_of_cgroups(fd);
+		return st.st_nlink == 0 && (fstatfs(fd, &fs) != 0 ||
+					    (fs.f_type != CGROUP_SUPER_MAGIC &&
+					     fs.f_type != CGROUP2_SUPER_MAGIC));
 	case S_IFDIR:
 	case S_IFCHR:
 		return false;

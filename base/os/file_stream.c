@@ -73,37 +73,29 @@ static int put_head(int fd, const char *name, bool executable, uint64_t size)
 	return file_stream_put(fd, FILE_STREAM_FILE, head, FILE_HEAD + n);
 }
 
-/* Send exactly SIZE bytes of FILE. */
-static int put_body(int fd, int file, uint64_t size)
+int file_stream_put_file(int fd, int at, const char *path, const char *name)
 {
-	char *block = xcalloc(1, BLOCK);
-	int rc = 0;
+	struct stat st;
+	int file = dir_walk_open_file(at, path, &st), rc;
+	uint64_t left;
+	char *block;
 
-	while (size > 0 && rc == 0) {
-		ssize_t n = read(file, block, size < BLOCK ? size : BLOCK);
+	if (file < 0)
+		return file;
+	left = (uint64_t)st.st_size;
+	rc = put_head(fd, name, (st.st_mode & S_IXUSR) != 0, left);
+	block = xcalloc(1, BLOCK);
+	while (left > 0 && rc == 0) {
+		ssize_t n = read(file, block, left < BLOCK ? left : BLOCK);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		rc = n < 0    ? -errno
 		     : n == 0 ? -ESTALE
 			      : send_whole(fd, block, (size_t)n);
-		size -= n > 0 ? (uint64_t)n : 0;
+		left -= n > 0 ? (uint64_t)n : 0;
 	}
 	free(block);
-	return rc;
-}
-
-int file_stream_put_file(int fd, int at, const char *path, const char *name)
-{
-	struct stat st;
-	int file = dir_walk_open_file(at, path, &st), rc;
-
-	if (file < 0)
-		return file;
-	rc = put_head(fd, name, (st.st_mode & S_IXUSR) != 0,
-		      (uint64_t)st.st_size);
-	if (rc == 0)
-		rc = put_body(fd, file, (uint64_t)st.st_size);
 	close(file);
 	return rc;
 }
@@ -224,14 +216,6 @@ static int begin_file(struct file_stream *s, const char *head, size_t n)
 	return charge_entry(s) < 0 ? -EINVAL : create(s, name, head[0] != 0);
 }
 
-/* Keep the end of the printed text, which tells of an error. */
-static void keep_said(struct file_stream *s, const char *p, size_t n)
-{
-	buf_add(&s->said, p, n);
-	if (buf_len(&s->said) > BLOCK)
-		buf_drop(&s->said, buf_len(&s->said) - BLOCK);
-}
-
 static int take_record(struct file_stream *s, char type, const char *head,
 		       size_t n)
 {
@@ -239,7 +223,10 @@ static int take_record(struct file_stream *s, char type, const char *head,
 	case FILE_STREAM_FILE:
 		return begin_file(s, head, n);
 	case FILE_STREAM_SAID:
-		keep_said(s, head, n);
+		/* keep the end of the printed text, which tells of an error */
+		buf_add(&s->said, head, n);
+		if (buf_len(&s->said) > BLOCK)
+			buf_drop(&s->said, buf_len(&s->said) - BLOCK);
 		return 0;
 	case FILE_STREAM_FAIL:
 		wrong(s, "%.*s", (int)n, head);

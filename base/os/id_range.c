@@ -132,28 +132,11 @@ static bool (*const readers[])(const char *line, uint64_t *first,
 
 /* ---- free ids ---- */
 
-static void tell_taken(struct id_range_taken *t, enum id_range_file f,
-		       const char *line, uint64_t first, uint64_t count)
-{
-	uint64_t last = first + count - 1;
-
-	t->last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
-	if (count == 1)
-		snprintf(t->errmsg, sizeof(t->errmsg),
-			 "%s has %" PRIu64 ", %.*s", files[f].path, first,
-			 (int)strcspn(line, ":\n"), line);
-	else
-		snprintf(t->errmsg, sizeof(t->errmsg),
-			 "%s gives %" PRIu64 "-%" PRIu64 " to %.*s",
-			 files[f].path, first, last, (int)strcspn(line, ":\n"),
-			 line);
-}
-
 /* Does a line of F have any of these ids? */
 static bool has_one(const char *text, enum id_range_file f, uint32_t first,
 		    uint32_t count, struct id_range_taken *t)
 {
-	uint64_t from, n;
+	uint64_t from, n, last;
 
 	for (const char *line = text; *line != '\0';
 	     line += strcspn(line, "\n"), line += *line == '\n') {
@@ -163,7 +146,17 @@ static bool has_one(const char *text, enum id_range_file f, uint32_t first,
 			n = UINT64_MAX - from;
 		if (from >= (uint64_t)first + count || from + n <= first)
 			continue;
-		tell_taken(t, f, line, from, n);
+		last = from + n - 1;
+		t->last = last > UINT32_MAX ? UINT32_MAX : (uint32_t)last;
+		if (n == 1)
+			snprintf(t->errmsg, sizeof(t->errmsg),
+				 "%s has %" PRIu64 ", %.*s", files[f].path,
+				 from, (int)strcspn(line, ":\n"), line);
+		else
+			snprintf(t->errmsg, sizeof(t->errmsg),
+				 "%s gives %" PRIu64 "-%" PRIu64 " to %.*s",
+				 files[f].path, from, last,
+				 (int)strcspn(line, ":\n"), line);
 		return true;
 	}
 	return false;

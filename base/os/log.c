@@ -111,16 +111,6 @@ void log_hold(bool on)
 	pthread_mutex_unlock(&early.lock);
 }
 
-/* Write the held lines; the caller's lock lets no other line come between. */
-static void unlock_log(void)
-{
-	if (early.on && buf_len(&early.lines) > 0)
-		(void)log_append_line(&out, buf_data(&early.lines),
-				      buf_len(&early.lines));
-	early.on = false;
-	buf_fini(&early.lines);
-}
-
 int log_open(const char *path)
 {
 	int fd = STDERR_FILENO;
@@ -135,7 +125,12 @@ int log_open(const char *path)
 		close(out.fd);
 	out.fd = fd;
 	out.torn = false; /* the new file may end in a whole line */
-	unlock_log();
+	/* the held lines: the lock lets no other line come between */
+	if (early.on && buf_len(&early.lines) > 0)
+		(void)log_append_line(&out, buf_data(&early.lines),
+				      buf_len(&early.lines));
+	early.on = false;
+	buf_fini(&early.lines);
 	pthread_mutex_unlock(&early.lock);
 	return 0;
 }
@@ -221,26 +216,6 @@ static bool names(const char *fmt, size_t n)
 	return n >= len && memcmp(fmt + n - len, key, len) == 0;
 }
 
-static void put_format(struct line *l, const char *fmt, va_list *ap)
-{
-	while (*fmt != '\0') {
-		size_t n = strcspn(fmt, "%\""), at;
-		bool named = names(fmt, n);
-
-		put_bytes(l, fmt, n);
-		fmt += n;
-		at = l->n;
-		if (*fmt == '%') {
-			fmt = put_arg(l, fmt + 1, ap);
-			l->who = named ? at : l->who;
-			l->n_who = named ? l->n - at : l->n_who;
-		} else if (*fmt == '"') {
-			l->quoted = !l->quoted;
-			put_bytes(l, fmt++, 1);
-		}
-	}
-}
-
 static void begin_line(struct line *l, enum log_level level, const char *part)
 {
 	char ts[CLOCK_ISO_SIZE];
@@ -265,49 +240,29 @@ static void say(const char *text)
 	(void)log_append_bytes(STDERR_FILENO, l.text, l.n);
 }
 
-/* Log that LOST lines could not be written before, for ERR. */
-static void tell_lost(uint64_t lost, int err)
-{
-	struct line l;
-
-	begin_line(&l, LOG_LEVEL_WARN, "log");
-	l.n += (size_t)snprintf(l.text + l.n, sizeof(l.text) - l.n,
-				"lost=%llu err=\"%s\"\n",
-				(unsigned long long)lost, log_append_why(err));
-	(void)log_append_line(&out, l.text, l.n);
-}
-
-/*
- * Write L; early.lock is held. True: the log begins to fail, so stderr must be
- * told.
- */
-static bool append_line(const struct line *l)
-{
-	int was = out.err;
-	uint64_t lost;
-
-	if (log_append_line(&out, l->text, l->n) < 0)
-		return was == 0 && out.fd != STDERR_FILENO;
-	lost = log_append_lost(&out);
-	if (lost > 0)
-		tell_lost(lost, was);
-	return false;
-}
-
 static void write_line(struct line *l)
 {
-	bool fails = false;
-	int err;
+	uint64_t lost;
+	int was, err;
 
 	l->text[l->n++] = '\n';
 	pthread_mutex_lock(&early.lock);
-	if (!early.on)
-		fails = append_line(l);
-	else if (buf_len(&early.lines) < HELD_MAX_BYTES)
-		buf_add(&early.lines, l->text, l->n);
+	was = out.err;
+	if (early.on) {
+		if (buf_len(&early.lines) < HELD_MAX_BYTES)
+			buf_add(&early.lines, l->text, l->n);
+	} else if (log_append_line(&out, l->text, l->n) == 0 &&
+		   (lost = log_append_lost(&out)) > 0) {
+		begin_line(l, LOG_LEVEL_WARN, "log");
+		l->n += (size_t)snprintf(l->text + l->n, sizeof(l->text) - l->n,
+					 "lost=%llu err=\"%s\"\n",
+					 (unsigned long long)lost,
+					 log_append_why(was));
+		(void)log_append_line(&out, l->text, l->n);
+	}
 	err = out.err;
 	pthread_mutex_unlock(&early.lock);
-	if (fails)
+	if (was == 0 && err != 0 && out.fd != STDERR_FILENO)
 		log_plain(
 		    "the log cannot be written, so its lines are lost: %s",
 		    log_append_why(err));
@@ -388,14 +343,6 @@ static void tell_due(int64_t now_ms, bool final)
 	throttle_tell(&throttle, now_ms, final, tell_held, NULL);
 }
 
-static const char *line_requestor(const struct line *l,
-				  char name[THROTTLE_WHO_MAX])
-{
-	snprintf(name, THROTTLE_WHO_MAX, "%.*s", (int)l->n_who,
-		 l->text + l->who);
-	return name;
-}
-
 /* May L be written: one of MOST a minute of the format FMT for its account? */
 static bool may_write(const struct line *l, const char *fmt, unsigned most)
 {
@@ -408,8 +355,10 @@ static bool may_write(const struct line *l, const char *fmt, unsigned most)
 	pthread_mutex_lock(&throttle_lock);
 	pass =
 	    throttle_pass(&throttle, fmt, who, l->n_who, most, now_ms, &held);
-	if (held > 0)
-		tell_held(NULL, fmt, line_requestor(l, name), held);
+	if (held > 0) {
+		snprintf(name, sizeof(name), "%.*s", (int)l->n_who, who);
+		tell_held(NULL, fmt, name, held);
+	}
 	tell_due(now_ms, false);
 	pthread_mutex_unlock(&throttle_lock);
 	return pass;
@@ -428,13 +377,29 @@ void log_held_back(bool final)
 static void log_line(enum log_level level, unsigned most, const char *part,
 		     const char *fmt, va_list *ap)
 {
+	const char *at = fmt;
 	struct line l;
 	int saved = errno;
 
 	if (level > threshold)
 		return;
 	begin_line(&l, level, part);
-	put_format(&l, fmt, ap);
+	while (*at != '\0') {
+		size_t n = strcspn(at, "%\""), from;
+		bool named = names(at, n);
+
+		put_bytes(&l, at, n);
+		at += n;
+		from = l.n;
+		if (*at == '%') {
+			at = put_arg(&l, at + 1, ap);
+			l.who = named ? from : l.who;
+			l.n_who = named ? l.n - from : l.n_who;
+		} else if (*at == '"') {
+			l.quoted = !l.quoted;
+			put_bytes(&l, at++, 1);
+		}
+	}
 	if (level == LOG_LEVEL_DEBUG || may_write(&l, fmt, most))
 		write_line(&l);
 	errno = saved;

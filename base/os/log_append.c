@@ -23,12 +23,13 @@ static bool is_file(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The flags of FD are often blocking and shared with another program: poll(2) asks. */
-static ssize_t write_now(int fd, const char *p, size_t n)
+ssize_t log_append_bytes(int fd, const char *p, size_t n)
 {
+	/* the flags of FD are often blocking and shared with another program: poll(2) asks */
 	struct pollfd room = {.fd = fd, .events = POLLOUT};
 	ssize_t wrote;
 
+	loop_guard_allow("a line, which is bounded, as are lines in a minute");
 	/* a pipe with any room has room for PIPE_BUF bytes */
 	if (n > PIPE_BUF && !is_file(fd))
 		n = PIPE_BUF;
@@ -36,15 +37,6 @@ static ssize_t write_now(int fd, const char *p, size_t n)
 		errno = EAGAIN;
 		wrote = poll(&room, 1, 0) == 0 ? -1 : write(fd, p, n);
 	} while (wrote < 0 && errno == EINTR);
-	return wrote;
-}
-
-ssize_t log_append_bytes(int fd, const char *p, size_t n)
-{
-	ssize_t wrote;
-
-	loop_guard_allow("a line, which is bounded, as are lines in a minute");
-	wrote = write_now(fd, p, n);
 	loop_guard_forbid();
 	return wrote;
 }

@@ -24,14 +24,6 @@ int no_core(void)
 								    : -errno;
 }
 
-static bool is_zero(void)
-{
-	struct rlimit now;
-
-	return getrlimit(RLIMIT_CORE, &now) == 0 &&
-	       now.rlim_max < NO_CORE_BYTES;
-}
-
 /* Return the first character of core_pattern. */
 static char pattern(void)
 {
@@ -48,12 +40,15 @@ static char pattern(void)
 
 const char *no_core_why(void)
 {
+	struct rlimit now;
+
 	switch (pattern()) {
 	case '@':
 		return "the system's core_pattern is a socket, so the memory "
 		       "of a run that crashes goes to whoever listens there";
 	case '|':
-		return is_zero()
+		return getrlimit(RLIMIT_CORE, &now) == 0 &&
+			       now.rlim_max < NO_CORE_BYTES
 			   ? "the system's core_pattern is a program, "
 			     "and the limit of cores is 0, by which it is "
 			     "started with the memory of a run that "

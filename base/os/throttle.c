@@ -51,24 +51,6 @@ static struct throttled *find_throttled(struct throttle *t,
 	return e;
 }
 
-static struct throttled *find_or_add(struct throttle *t, const void *kind,
-				     const char *who, size_t n)
-{
-	struct throttle_key key = make_throttle_key(kind, who, n);
-	struct throttled *e = find_throttled(t, &key);
-
-	if (e == NULL && HASH_COUNT(t->by_key) >= THROTTLE_KEYS_MAX) {
-		key = make_throttle_key(kind, "", 0);
-		e = find_throttled(t, &key);
-	}
-	if (e != NULL)
-		return e;
-	e = xcalloc(1, sizeof(*e));
-	e->key = key;
-	HASH_ADD(hh, t->by_key, key, sizeof(e->key), e);
-	return e;
-}
-
 static bool minute_is_over(const struct throttled *e, int64_t now_ms)
 {
 	return now_ms - e->since_ms >= THROTTLE_MS;
@@ -77,8 +59,18 @@ static bool minute_is_over(const struct throttled *e, int64_t now_ms)
 bool throttle_pass(struct throttle *t, const void *kind, const char *who,
 		   size_t n, unsigned most, int64_t now_ms, uint64_t *held)
 {
-	struct throttled *e = find_or_add(t, kind, who, n);
+	struct throttle_key key = make_throttle_key(kind, who, n);
+	struct throttled *e = find_throttled(t, &key);
 
+	if (e == NULL && HASH_COUNT(t->by_key) >= THROTTLE_KEYS_MAX) {
+		key = make_throttle_key(kind, "", 0);
+		e = find_throttled(t, &key);
+	}
+	if (e == NULL) {
+		e = xcalloc(1, sizeof(*e));
+		e->key = key;
+		HASH_ADD(hh, t->by_key, key, sizeof(e->key), e);
+	}
 	*held = 0;
 	if (e->written == 0 || minute_is_over(e, now_ms)) {
 		*held = e->held;

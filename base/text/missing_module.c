@@ -32,40 +32,22 @@ static bool are_of(const char *p, size_t n, const char *more)
 	return n > 0;
 }
 
-/* Is P like "numpy"? Not "numpy.x": a part missing in an installed package. */
-static bool is_python(const char *p, size_t n)
-{
-	return are_of(p, n, "_");
-}
-
 /*
- * Return the length of the package's name in "a/b" or "@a/b/c"; 0: no package.
+ * Return the length of the package's name: of Python in "a", not in "a.x", a part missing
+ * in an installed package; of Node.js in "a/b" or "@a/b/c". 0: no package.
  */
-static size_t node_package(const char *p, size_t n)
+static size_t package_length(enum missing_module_of of, const char *p, size_t n)
 {
 	const char *slash = memchr(p, '/', n);
 
+	if (of == MISSING_MODULE_PYTHON)
+		return are_of(p, n, "_") ? n : 0;
 	if (slash != NULL && p[0] == '@')
 		slash = memchr(slash + 1, '/', n - (size_t)(slash + 1 - p));
 	if (slash != NULL)
 		n = (size_t)(slash - p);
 	return n > 0 && p[0] != '.' && p[0] != '/' && are_of(p, n, "_.@/-") ? n
 									    : 0;
-}
-
-static bool copy_module_name(enum missing_module_of of, const char *p, size_t n,
-			     struct missing_module *m)
-{
-	if (of == MISSING_MODULE_NODE)
-		n = node_package(p, n);
-	else if (!is_python(p, n))
-		n = 0;
-	if (n == 0 || n > MISSING_MODULE_NAME_MAX)
-		return false;
-	m->of = of;
-	memcpy(m->name, p, n);
-	m->name[n] = '\0';
-	return true;
 }
 
 /*
@@ -118,6 +100,8 @@ static bool is_the_end(enum missing_module_of of, const char *after,
 bool missing_module_find(const char *text, size_t len, struct missing_module *m)
 {
 	const char *end = text + len, *best = NULL;
+	enum missing_module_of of = MISSING_MODULE_PYTHON;
+	size_t length = 0;
 	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
@@ -133,14 +117,21 @@ bool missing_module_find(const char *text, size_t len, struct missing_module *m)
 			if (best != NULL && at < best)
 				continue;
 			best = at;
-			found = is_the_end(errors[i].of, quote, end) &&
-				copy_module_name(errors[i].of, at,
-						 (size_t)(quote - at), m);
+			length = package_length(errors[i].of, at,
+						(size_t)(quote - at));
+			found = length > 0 &&
+				length <= MISSING_MODULE_NAME_MAX &&
+				is_the_end(errors[i].of, quote, end);
+			of = errors[i].of;
 		}
 	}
-	if (found)
-		name_debian(m);
-	return found;
+	if (!found)
+		return false;
+	m->of = of;
+	memcpy(m->name, best, length);
+	m->name[length] = '\0';
+	name_debian(m);
+	return true;
 }
 
 void missing_module_cure(const struct missing_module *m,

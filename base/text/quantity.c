@@ -33,41 +33,29 @@ static const struct scale *even(const struct scale *s, size_t n_scales,
 	return NULL;
 }
 
-static const struct scale *scale_below(const struct scale *s, size_t n_scales,
-				       int64_t n)
+const char *quantity(char out[QUANTITY_SIZE], int64_t n, const char *unit)
 {
-	for (size_t i = 0; i < n_scales; i++)
-		if (n >= s[i].size)
-			return &s[i];
-	return NULL;
-}
+	static const struct scale second = {1000, "s"};
+	const struct scale *s = NULL;
+	int64_t tenth;
 
-static void in_tenths(char out[QUANTITY_SIZE], int64_t n, const struct scale *s)
-{
-	int64_t tenth = (int64_t)((double)(n % s->size) * 10 / (double)s->size);
-
-	if (tenth == 0)
+	if (strcmp(unit, "bytes") == 0)
+		for (size_t i = 0; s == NULL && i < ARRAY_LEN(bytes); i++)
+			s = n >= bytes[i].size ? &bytes[i] : NULL;
+	else if (strcmp(unit, "ms") == 0 && n >= second.size)
+		s = even(times, ARRAY_LEN(times), n);
+	if (s == NULL && strcmp(unit, "ms") == 0 && n >= second.size)
+		s = &second;
+	tenth = s == NULL
+		    ? 0
+		    : (int64_t)((double)(n % s->size) * 10 / (double)s->size);
+	if (s == NULL)
+		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %.32s", n, unit);
+	else if (tenth == 0)
 		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %s", n / s->size,
 			 s->name);
 	else
 		snprintf(out, QUANTITY_SIZE, "%" PRId64 ".%" PRId64 " %s",
 			 n / s->size, tenth, s->name);
-}
-
-const char *quantity(char out[QUANTITY_SIZE], int64_t n, const char *unit)
-{
-	static const struct scale second = {1000, "s"};
-	const struct scale *s = NULL;
-
-	if (strcmp(unit, "bytes") == 0)
-		s = scale_below(bytes, ARRAY_LEN(bytes), n);
-	else if (strcmp(unit, "ms") == 0 && n >= second.size)
-		s = even(times, ARRAY_LEN(times), n);
-	if (s == NULL && strcmp(unit, "ms") == 0 && n >= second.size)
-		s = &second;
-	if (s != NULL)
-		in_tenths(out, n, s);
-	else
-		snprintf(out, QUANTITY_SIZE, "%" PRId64 " %.32s", n, unit);
 	return out;
 }

@@ -179,7 +179,6 @@ static int check_package(struct check *c, char *line)
 static int take_requirement_line(struct check *c, char *line, struct buf *out)
 {
 	char *end = line + strlen(line);
-	int rc;
 
 	while (end > line && end[-1] == ' ')
 		*--end = '\0';
@@ -192,8 +191,7 @@ static int take_requirement_line(struct check *c, char *line, struct buf *out)
 					"that no lock has");
 	buf_add_str(out, line);
 	buf_add_str(out, "\n");
-	rc = *line == '-' ? check_option(c, line) : check_package(c, line);
-	return rc;
+	return *line == '-' ? check_option(c, line) : check_package(c, line);
 }
 
 /* Return the length before a comment: # at the start, or behind a blank. */

@@ -45,25 +45,20 @@ static size_t sequence(const unsigned char *p, size_t n)
 	return len;
 }
 
-/* Check eight bytes at once: most texts are ASCII. */
-static bool is_ascii(const unsigned char *p)
-{
-	uint64_t eight;
-
-	memcpy(&eight, p, sizeof(eight));
-	return (eight & 0x8080808080808080U) == 0;
-}
-
 size_t utf8_valid_len(const char *p, size_t n)
 {
 	const unsigned char *u = (const unsigned char *)p;
 	size_t i = 0;
 
 	while (i < n) {
+		uint64_t eight;
 		size_t len;
 
-		while (n - i >= sizeof(uint64_t) && is_ascii(u + i))
-			i += sizeof(uint64_t);
+		/* eight bytes at once: most texts are ASCII */
+		while (n - i >= sizeof(eight) &&
+		       (memcpy(&eight, u + i, sizeof(eight)),
+			(eight & 0x8080808080808080U) == 0))
+			i += sizeof(eight);
 		if (i == n)
 			break;
 		len = sequence(u + i, n - i);
@@ -191,11 +186,6 @@ size_t utf8_escape(char out[UTF8_ESCAPE_SIZE], int32_t point)
 	return (size_t)n;
 }
 
-static bool continues(char c)
-{
-	return ((unsigned char)c & 0xC0) == 0x80;
-}
-
 void utf8_position(const char *text, size_t at, size_t *line, size_t *column)
 {
 	size_t from = 0, valid;
@@ -210,7 +200,8 @@ void utf8_position(const char *text, size_t at, size_t *line, size_t *column)
 	}
 	valid = from + utf8_valid_len(text + from, at - from);
 	for (size_t i = from; i < at; i++)
-		if (i >= valid || !continues(text[i]))
+		/* not a further byte of a character */
+		if (i >= valid || ((unsigned char)text[i] & 0xC0) != 0x80)
 			++*column;
 }
 

@@ -73,22 +73,6 @@ char *config_default_file(uid_t uid)
 	return xdg(uid, "XDG_CONFIG_HOME", ".config", "paddock/paddock.conf");
 }
 
-static void default_paths(struct config *c, uid_t uid)
-{
-	const char *runtime = folder_from_env("XDG_RUNTIME_DIR");
-
-	if (uid == 0) {
-		c->state_dir = xstrdup(SYSTEM_STATE);
-		c->socket = xstrdup(SYSTEM_SOCKET);
-		return;
-	}
-	c->state_dir = xdg(uid, "XDG_STATE_HOME", ".local/state", "paddock");
-	if (runtime != NULL)
-		c->socket = xasprintf("%s/paddock/paddock.sock", runtime);
-	else
-		c->socket = xasprintf("%s/paddock.sock", c->state_dir);
-}
-
 /* Return etc/templates beside the folder "build" above EXE; or NULL. */
 static char *source_templates(const char *exe)
 {
@@ -108,29 +92,20 @@ static char *source_templates(const char *exe)
 	return NULL;
 }
 
-/*
- * Return ../share/paddock/templates of EXE's folder, if called "bin"; or NULL.
- */
-static char *installed_templates(const char *exe)
+char *config_shipped_templates(const char *exe)
 {
 	static const char bin[] = "/bin/";
 	const char *name = strrchr(exe, '/');
 	size_t n = name == NULL ? 0 : (size_t)(name - exe) + 1;
-
-	if (n < strlen(bin) ||
-	    strncmp(exe + n - strlen(bin), bin, strlen(bin)) != 0)
-		return NULL;
-	return xasprintf("%.*s/share/paddock/templates", (int)(n - strlen(bin)),
-			 exe);
-}
-
-char *config_shipped_templates(const char *exe)
-{
 	char *dir = source_templates(exe);
 
-	if (dir == NULL)
-		dir = installed_templates(exe);
-	return dir != NULL ? dir : xstrdup("/usr/share/paddock/templates");
+	if (dir != NULL)
+		return dir;
+	if (n < strlen(bin) ||
+	    strncmp(exe + n - strlen(bin), bin, strlen(bin)) != 0)
+		return xstrdup("/usr/share/paddock/templates");
+	return xasprintf("%.*s/share/paddock/templates", (int)(n - strlen(bin)),
+			 exe);
 }
 
 char **config_default_templates(const char *exe, size_t *n)
@@ -150,6 +125,7 @@ char **config_default_templates(const char *exe, size_t *n)
 struct config *config_new(uid_t uid)
 {
 	struct config *c = xcalloc(1, sizeof(*c));
+	const char *runtime = folder_from_env("XDG_RUNTIME_DIR");
 	char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
@@ -157,55 +133,48 @@ struct config *config_new(uid_t uid)
 	for (size_t i = 0; i < CONFIG_SECTIONS; i++)
 		if (config_sections[i].names == NULL)
 			config_section_default(&config_sections[i], c);
-	default_paths(c, uid);
+	if (uid == 0) {
+		c->state_dir = xstrdup(SYSTEM_STATE);
+		c->socket = xstrdup(SYSTEM_SOCKET);
+	} else {
+		c->state_dir =
+		    xdg(uid, "XDG_STATE_HOME", ".local/state", "paddock");
+		c->socket = runtime != NULL
+				? xasprintf("%s/paddock/paddock.sock", runtime)
+				: xasprintf("%s/paddock.sock", c->state_dir);
+	}
 	c->templates = config_default_templates(exe, &c->n_templates);
 	return c;
-}
-
-/* Free the values that the keys of section S own in the struct BASE. */
-static void release(const struct config_section *s, void *base)
-{
-	size_t n;
-	const struct config_key *keys = config_keys(&n);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(keys[i].section, s->name) == 0 &&
-		    config_key_is_text(&keys[i]))
-			free(*(char **)((char *)base + keys[i].offset));
-	if (s->names != NULL)
-		free(*(char **)base);
 }
 
 void config_free(const struct config *config)
 {
 	struct config *c = (struct config *)(uintptr_t)config;
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
 
 	if (c == NULL)
 		return;
 	for (size_t i = 0; i < CONFIG_SECTIONS; i++) {
 		const struct config_section *s = &config_sections[i];
 
-		for (size_t j = 0; j < config_section_count(c, s); j++)
-			release(s, config_section_at(c, s, j));
+		for (size_t j = 0; j < config_section_count(c, s); j++) {
+			char *base = config_section_at(c, s, j);
+
+			/* the values that the section's keys own */
+			for (size_t k = 0; k < n; k++)
+				if (strcmp(keys[k].section, s->name) == 0 &&
+				    config_key_is_text(&keys[k]))
+					free(*(char **)(base + keys[k].offset));
+			if (s->names != NULL)
+				free(*(char **)base);
+		}
 	}
 	free(c->requestors);
 	free(c->grants);
 	free(c->overs);
 	config_clear_templates(c);
 	free(c);
-}
-
-/* Make *NOW a copy of THEN. True: the value differed. */
-static bool keep_text(char **now, const char *then)
-{
-	bool same = *now == then ||
-		    (*now != NULL && then != NULL && strcmp(*now, then) == 0);
-
-	if (same)
-		return false;
-	free(*now);
-	*now = xstrdup_opt(then);
-	return true;
 }
 
 void config_keep_fixed(struct config *now, const struct config *then,
@@ -226,9 +195,17 @@ void config_keep_fixed(struct config *now, const struct config *then,
 	    {"user", &now->user, then->user},
 	};
 
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (keep_text(fixed[i].now, fixed[i].then))
-			changed(arg, fixed[i].key);
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		char **value = fixed[i].now;
+		const char *kept = fixed[i].then;
+
+		if (*value == kept || (*value != NULL && kept != NULL &&
+				       strcmp(*value, kept) == 0))
+			continue;
+		free(*value);
+		*value = xstrdup_opt(kept);
+		changed(arg, fixed[i].key);
+	}
 }
 
 const char *config_files_dir(const struct config *c)

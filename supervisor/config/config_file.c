@@ -208,16 +208,6 @@ static int look_at_line(struct reading *r, const char *line, size_t n)
 	return *line == '[' ? look_at_section(r, line) : 0;
 }
 
-/* Cut a comment at " #"; inih itself ends a value at " ;" alone. */
-static void cut_comment(char *line)
-{
-	for (char *p = line; (p = strchr(p, '#')) != NULL; p++)
-		if (p > line && (p[-1] == ' ' || p[-1] == '\t')) {
-			memcpy(p, "\n", 2);
-			return;
-		}
-}
-
 /* Return the next line, as fgets(3), for inih; NULL to stop. */
 static char *next_line(char *line, int room, void *arg)
 {
@@ -244,7 +234,12 @@ static char *next_line(char *line, int room, void *arg)
 	r->at += n;
 	if (look_at_line(r, line, n) < 0)
 		return NULL;
-	cut_comment(line);
+	/* a comment begins at " #"; inih itself ends a value at " ;" alone */
+	for (char *p = line; (p = strchr(p, '#')) != NULL; p++)
+		if (p > line && (p[-1] == ' ' || p[-1] == '\t')) {
+			memcpy(p, "\n", 2);
+			break;
+		}
 	return line;
 }
 
@@ -265,25 +260,13 @@ static bool twice(struct reading *r, size_t slot, const struct config_key *key)
 	return before;
 }
 
-/* Is NAME a key of another section? Then add the first such section to OUT. */
-static bool elsewhere(struct buf *out, const char *name)
-{
-	const char *none;
-	size_t i = 0;
-
-	while (i < CONFIG_SECTIONS &&
-	       config_key_find(config_sections[i].name, name, &none) == NULL)
-		i++;
-	if (i < CONFIG_SECTIONS)
-		add_section(out, &config_sections[i]);
-	return i < CONFIG_SECTIONS;
-}
-
 static int unknown_key(struct reading *r, const char *section, const char *name,
 		       const char *suggest)
 {
 	const char *refused = config_key_refused(section, name);
 	struct buf there = {0};
+	const char *none;
+	size_t i = 0;
 	int rc;
 
 	if (refused != NULL)
@@ -292,7 +275,11 @@ static int unknown_key(struct reading *r, const char *section, const char *name,
 		return fail_reading(r,
 				    "%s: unknown key in [%s]; did you mean %s?",
 				    name, section, suggest);
-	if (elsewhere(&there, name)) {
+	while (i < CONFIG_SECTIONS &&
+	       config_key_find(config_sections[i].name, name, &none) == NULL)
+		i++;
+	if (i < CONFIG_SECTIONS) {
+		add_section(&there, &config_sections[i]);
 		rc = fail_reading(
 		    r, "%s: unknown key in [%s]; it is one of %.*s", name,
 		    section, (int)buf_len(&there), buf_data(&there));
@@ -401,25 +388,6 @@ int config_read_text(struct config *c, const char *name, const char *text,
 	return rc < 0 ? rc : config_check(c, name, errmsg, size);
 }
 
-/* Read all of the plain file PATH. 0; -errno, or -EFBIG. */
-static int slurp(const char *path, struct buf *text)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-	int rc;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) < 0)
-		rc = -errno;
-	else if (!S_ISREG(st.st_mode))
-		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	else
-		rc = buf_read(text, fd, FILE_BYTES_MAX);
-	close(fd);
-	return rc;
-}
-
 /*
  * Report an error of reading PATH. Root reads a file at the start, and the
  * server's own user at a reload, so the user is named.
@@ -437,9 +405,19 @@ static int not_read(const char *path, int err, char *errmsg, size_t size)
 static int read_file(struct config *c, const char *path, char *errmsg,
 		     size_t size)
 {
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct buf text = {0};
-	int rc = slurp(path, &text);
+	struct stat st;
+	int rc;
 
+	if (fd < 0 || fstat(fd, &st) < 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode))
+		rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	else
+		rc = buf_read(&text, fd, FILE_BYTES_MAX);
+	if (fd >= 0)
+		close(fd);
 	if (rc == 0)
 		rc = read_text(c, path,
 			       buf_len(&text) > 0 ? buf_data(&text) : "",
@@ -462,15 +440,19 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int read_dir(struct config *c, const char *dir, char *errmsg,
-		    size_t size)
+int config_read(struct config *c, const char *file, char *errmsg, size_t size)
 {
-	struct dirent **list;
-	int rc = 0, n = scandir(dir, &list, is_conf, compare_entries);
+	const char *slash = strrchr(file, '/');
+	int n = slash != NULL ? (int)(slash - file + 1) : 0;
+	char *dir = xasprintf("%.*sconf.d", n, file);
+	struct dirent **list = NULL;
+	int rc = read_file(c, file, errmsg, size), entries = 0;
 
-	if (n < 0 && errno != ENOENT)
-		return not_read(dir, errno, errmsg, size);
-	for (int i = 0; i < n; i++) {
+	if (rc == 0)
+		entries = scandir(dir, &list, is_conf, compare_entries);
+	if (entries < 0 && errno != ENOENT)
+		rc = not_read(dir, errno, errmsg, size);
+	for (int i = 0; i < entries; i++) {
 		char *path = xasprintf("%s/%s", dir, list[i]->d_name);
 
 		if (rc == 0 && read_file(c, path, errmsg, size) < 0)
@@ -478,20 +460,7 @@ static int read_dir(struct config *c, const char *dir, char *errmsg,
 		free(path);
 		free(list[i]);
 	}
-	if (n >= 0)
-		free(list);
-	return rc;
-}
-
-int config_read(struct config *c, const char *file, char *errmsg, size_t size)
-{
-	const char *slash = strrchr(file, '/');
-	int n = slash != NULL ? (int)(slash - file + 1) : 0;
-	char *dir = xasprintf("%.*sconf.d", n, file);
-	int rc = read_file(c, file, errmsg, size);
-
-	if (rc == 0)
-		rc = read_dir(c, dir, errmsg, size);
+	free(list);
 	if (rc == 0)
 		rc = config_check(c, file, errmsg, size);
 	free(dir);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * config_section.c - the sections of paddock.conf, and the structs that hold
- * their values. The reader of files and config_print.c walk them; nothing here
- * fails.
+ * the values of a section. The reader of files walks the sections, and
+ * --print-config prints all. Only writing to the stream can fail, and the
+ * stream's owner checks.
  */
 #include <stdint.h>
 #include <string.h>
@@ -111,4 +112,26 @@ void config_section_default(const struct config_section *s, void *base)
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(keys[i].section, s->name) == 0)
 			config_key_default(&keys[i], base);
+}
+
+void config_print(const struct config *c, FILE *out)
+{
+	size_t n;
+	const struct config_key *keys = config_keys(&n);
+
+	for (size_t i = 0; i < CONFIG_SECTIONS; i++) {
+		const struct config_section *s = &config_sections[i];
+
+		for (size_t j = 0; j < config_section_count(c, s); j++) {
+			const void *base = config_section_at(c, s, j);
+
+			fprintf(out, "%s[%s", i == 0 ? "" : "\n", s->name);
+			if (s->names != NULL)
+				fprintf(out, " \"%s\"", *(char *const *)base);
+			fputs("]\n", out);
+			for (size_t k = 0; k < n; k++)
+				if (strcmp(keys[k].section, s->name) == 0)
+					config_key_print(&keys[k], base, out);
+		}
+	}
 }

@@ -488,18 +488,20 @@ static void print_list(const char *text, FILE *out)
 	}
 }
 
-static void print_dirs(const struct config *c, FILE *out)
-{
-	for (size_t i = 0; i < c->n_templates; i++)
-		fprintf(out, "%s%s", i > 0 ? "\n\t" : "", c->templates[i]);
-}
-
-static void print_value(const struct config_key *k, const void *base, FILE *out)
+void config_key_print(const struct config_key *k, const void *base, FILE *out)
 {
 	const void *field = (const char *)base + k->offset;
+	const struct config *c = base;
 
+	if (k->type == CONFIG_DIGEST && *(char *const *)field != NULL) {
+		fprintf(out, "# %s is set, and not shown\n", k->name);
+		return;
+	}
+	fprintf(out, "%s = ", k->name);
 	if (k->type == CONFIG_DIRS) {
-		print_dirs(base, out);
+		for (size_t i = 0; i < c->n_templates; i++)
+			fprintf(out, "%s%s", i > 0 ? "\n\t" : "",
+				c->templates[i]);
 	} else if (k->type == CONFIG_BOOL) {
 		fputs(*(const bool *)field ? "yes" : "no", out);
 	} else if (k->type < CONFIG_BOOL) {
@@ -515,17 +517,5 @@ static void print_value(const struct config_key *k, const void *base, FILE *out)
 		else
 			fputs(*(char *const *)field, out);
 	}
-}
-
-void config_key_print(const struct config_key *k, const void *base, FILE *out)
-{
-	const void *field = (const char *)base + k->offset;
-
-	if (k->type == CONFIG_DIGEST && *(char *const *)field != NULL) {
-		fprintf(out, "# %s is set, and not shown\n", k->name);
-		return;
-	}
-	fprintf(out, "%s = ", k->name);
-	print_value(k, base, out);
 	fputc('\n', out);
 }

@@ -52,17 +52,6 @@ static int open_below(const char *folder, const char *path)
 	return fd;
 }
 
-static int stat_granted(int fd, struct file_id *id)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) != 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return -EMEDIUMTYPE;
-	return file_id_of(fd, id);
-}
-
 static int explain_path(int rc, const char *folder, const char *path,
 			char *errmsg, size_t size)
 {
@@ -121,6 +110,7 @@ int granted_path_find(const char *list, const char *path, struct file_id *id,
 		      char *errmsg, size_t size)
 {
 	char *folder = naming(list, path);
+	struct stat st;
 	int rc, fd;
 
 	*id = (struct file_id){0};
@@ -131,7 +121,14 @@ int granted_path_find(const char *list, const char *path, struct file_id *id,
 	}
 	loop_guard_allow("a path that the operator grants");
 	fd = open_below(folder, path);
-	rc = fd < 0 ? fd : stat_granted(fd, id);
+	if (fd < 0)
+		rc = fd;
+	else if (fstat(fd, &st) != 0)
+		rc = -errno;
+	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		rc = -EMEDIUMTYPE;
+	else
+		rc = file_id_of(fd, id);
 	if (fd >= 0)
 		close(fd);
 	if (rc < 0)

@@ -300,28 +300,6 @@ bool grants_is_other_package(const struct template *t, const struct config *c)
 	return false;
 }
 
-/* Return "T asks for the tools a b". The caller frees the text. */
-static char *said_asked(const struct template *t, const struct grants_kind *k,
-			struct json_object *list, const char *said)
-{
-	bool many = json_object_array_length(list) > 1;
-
-	return xasprintf("%s asks %s%s", t->id, many ? k->many : k->asks,
-			 k == GRANTS_LOCKS ? "" : said);
-}
-
-/*
- * Return the line that would grant LIST; of many words just the key. The caller
- * frees the text.
- */
-static char *said_line(const struct grants_kind *k, struct json_object *list,
-		       const char *said)
-{
-	if (json_object_array_length(list) > SAID_MAX)
-		return xstrdup(k->key);
-	return xasprintf("%s = %s", k->key, said);
-}
-
 bool grants_is_known(const struct grants_kind *k, const char *word)
 {
 	return k != GRANTS_TOOLS || browser_proto_action(word) != NULL;
@@ -340,19 +318,6 @@ static const char *unknown_of(const struct grants_kind *k,
 	return NULL;
 }
 
-static void refuse_unknown(const struct template *t,
-			   const struct grants_kind *k, const char *word,
-			   struct json_object *list, struct tool_error *r)
-{
-	tool_error_set(
-	    r, "PERMISSION_NOT_ALLOWED",
-	    json_pack("asked:O key:s whoCanGrant:s", list, k->key,
-		      "nobody: there is no such tool"),
-	    "%s asks for the tool %s, which there is not in this version of "
-	    "paddock; its author can take it out of the manifest's tools",
-	    t->id, word);
-}
-
 static void refuse_kind(const struct template *t, const struct config *c,
 			const struct grants_kind *k, struct json_object *list,
 			struct tool_error *r)
@@ -360,8 +325,13 @@ static void refuse_kind(const struct template *t, const struct config *c,
 	struct json_object *details;
 	bool many = json_object_array_length(list) > 1;
 	bool other = k->nobody == NULL && grants_is_other_package(t, c);
-	char *said = said_words(list), *asks = said_asked(t, k, list, said);
-	char *line = said_line(k, list, said);
+	char *said = said_words(list);
+	char *asks = xasprintf("%s asks %s%s", t->id, many ? k->many : k->asks,
+			       k == GRANTS_LOCKS ? "" : said);
+	/* the line that would grant LIST; of many words just the key */
+	char *line = json_object_array_length(list) > SAID_MAX
+			 ? xstrdup(k->key)
+			 : xasprintf("%s = %s", k->key, said);
 	char *who = k->nobody != NULL
 			? xasprintf("nobody: %s", k->nobody)
 			: xasprintf("the operator, by %s in [grant \"%s\"] of "
@@ -398,14 +368,23 @@ bool grants_allow(const struct template *t, const struct config *c,
 	for (size_t i = 0; i < GRANTS_KINDS; i++) {
 		const struct grants_kind *k = &grants_kinds[i];
 		struct json_object *list;
+		const char *unknown;
 		bool fine;
 
 		if (n_asked(t, k) == 0)
 			continue;
 		list = grants_words(t, c, k, GRANTS_LACKED);
 		fine = json_object_array_length(list) == 0;
-		if (!fine && unknown_of(k, list) != NULL)
-			refuse_unknown(t, k, unknown_of(k, list), list, r);
+		unknown = fine ? NULL : unknown_of(k, list);
+		if (unknown != NULL)
+			tool_error_set(
+			    r, "PERMISSION_NOT_ALLOWED",
+			    json_pack("asked:O key:s whoCanGrant:s", list,
+				      k->key, "nobody: there is no such tool"),
+			    "%s asks for the tool %s, which there is not in "
+			    "this version of paddock; its author can take it "
+			    "out of the manifest's tools",
+			    t->id, unknown);
 		else if (!fine)
 			refuse_kind(t, c, k, list, r);
 		json_object_put(list);

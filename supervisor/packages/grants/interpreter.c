@@ -167,16 +167,6 @@ static char *near_path(const struct look *l, const char *path)
 						     : NULL;
 }
 
-static char *near_name(const struct look *l, const char *name)
-{
-	const char *at = SYSTEM_PATHS_ENV;
-	char dir[PATH_MAX], *best = NULL;
-
-	while (best == NULL && next_folder(&at, dir, sizeof(dir)))
-		best = near_in(l, dir, name);
-	return best;
-}
-
 /* ---- #! lines ---- */
 
 static void check_interpreter(struct look *l, const char *path)
@@ -231,7 +221,10 @@ static void check_command(struct look *l, const char *name)
 		if (found)
 			return;
 	}
-	suggest = near_name(l, name);
+	at = SYSTEM_PATHS_ENV;
+	suggest = NULL;
+	while (suggest == NULL && next_folder(&at, dir, sizeof(dir)))
+		suggest = near_in(l, dir, name);
 	fail_line(l,
 		  "the #! line has env look for %s, which is nowhere in "
 		  "the PATH of runs, " SYSTEM_PATHS_ENV "%s%s%s",
@@ -239,12 +232,6 @@ static void check_command(struct look *l, const char *name)
 		  suggest != NULL ? strrchr(suggest, '/') + 1 : "",
 		  suggest != NULL ? "?" : "");
 	free(suggest);
-}
-
-/* Does the option WORD of env take the next word as its value? */
-static bool takes_next(const char *word)
-{
-	return strcmp(word, "-u") == 0 || strcmp(word, "-C") == 0;
 }
 
 /*
@@ -268,8 +255,8 @@ static void check_env(struct look *l, char *rest)
 		return; /* env has a syntax of its own for these characters */
 	while ((word = strsep(&at, " \t")) != NULL &&
 	       (word[0] == '\0' || word[0] == '-' || strchr(word, '=')))
-		if (takes_next(word))
-			(void)strsep(&at, " \t");
+		if (strcmp(word, "-u") == 0 || strcmp(word, "-C") == 0)
+			(void)strsep(&at, " \t"); /* the option's value */
 	if (word == NULL)
 		fail_line(l, "the #! line does not tell env what to start");
 	else
@@ -341,29 +328,20 @@ static const char *machine_name(unsigned machine)
 	return "another machine";
 }
 
-/*
- * Read the ELF header of this program: other programs have to be built for the
- * same machine.
- */
-static bool own_header(unsigned char own[EI_NIDENT + 4])
-{
-	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	bool good = fd >= 0 && read(fd, own, EI_NIDENT + 4) == EI_NIDENT + 4;
-
-	if (fd >= 0)
-		close(fd);
-	return good;
-}
-
 static bool is_for_us(struct look *l)
 {
 	unsigned char own[EI_NIDENT + 4];
 	uint16_t type, machine, ours;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0 && read(fd, own, sizeof(own)) == sizeof(own);
 
+	if (fd >= 0)
+		close(fd);
+	if (!good)
+		return false;
 	memcpy(&type, l->head + EI_NIDENT, sizeof(type));
 	memcpy(&machine, l->head + EI_NIDENT + 2, sizeof(machine));
-	if (!own_header(own))
-		return false;
+	/* this program is built for this machine */
 	memcpy(&ours, own + EI_NIDENT + 2, sizeof(ours));
 	if (own[EI_DATA] != (unsigned char)l->head[EI_DATA])
 		machine = __builtin_bswap16(machine);

@@ -74,30 +74,6 @@ static struct template *half(struct json_object *tree)
 	return t;
 }
 
-static void check_code(struct package_check *c)
-{
-	struct template *t = c->t != NULL ? template_ref(c->t) : half(c->tree);
-	bool loaded;
-
-	if (t == NULL)
-		return;
-	loaded = template_entry_load(t, c->fd, c->others, &c->f) == 0;
-	runtimes[t->runtime]->check(t, c->fd, loaded, c->said, &c->f);
-	template_unref(t);
-}
-
-static void check_files(struct package_check *c)
-{
-	char digest[65], errmsg[1024];
-
-	if (c->t != NULL)
-		template_files_load(c->t, c->fd, &c->f);
-	if (package_digest(c->fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0)
-		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
-				errmsg);
-	package_tests_check(c->fd, &c->f);
-}
-
 /*
  * Warn where the modules of a lock file are missing, or older than the lock
  * file.
@@ -132,7 +108,9 @@ static void check_modules(struct package_check *c)
 
 static void check_package(struct package_check *c)
 {
-	char errmsg[1024];
+	char digest[65], errmsg[1024];
+	struct template *t = NULL;
+	bool loaded;
 
 	c->fd = package_open(c->path, errmsg, sizeof(errmsg));
 	if (c->fd < 0 || package_read(c->fd, MANIFEST_FILE, &c->text, &c->len,
@@ -144,11 +122,21 @@ static void check_package(struct package_check *c)
 	c->t = manifest_parse(c->text, c->len, &c->f);
 	if (json_parse(&c->tree, c->text, c->len, NULL) == 0) {
 		manifest_lint(c->tree, &c->f);
-		check_code(c);
+		t = c->t != NULL ? template_ref(c->t) : half(c->tree);
+	}
+	if (t != NULL) {
+		loaded = template_entry_load(t, c->fd, c->others, &c->f) == 0;
+		runtimes[t->runtime]->check(t, c->fd, loaded, c->said, &c->f);
+		template_unref(t);
 	}
 	if (c->t != NULL && runtimes[c->t->runtime]->sees_host)
 		check_modules(c);
-	check_files(c);
+	if (c->t != NULL)
+		template_files_load(c->t, c->fd, &c->f);
+	if (package_digest(c->fd, NULL, 0, digest, errmsg, sizeof(errmsg)) < 0)
+		diagnostics_add(&c->f, DIAGNOSTIC_ERROR, NULL, NULL, "%s",
+				errmsg);
+	package_tests_check(c->fd, &c->f);
 	if (c->tree != NULL)
 		diagnostics_place(&c->f, MANIFEST_FILE, c->text, c->len);
 }
@@ -188,21 +176,6 @@ static struct json_object *checkup(const struct catalogue *all,
 	return c.said;
 }
 
-/*
- * Check the package of the problem P. A folder that could not be read is no
- * package.
- */
-static struct json_object *of_problem(const struct catalogue *all,
-				      const struct catalogue_problem *p)
-{
-	char *path = realpath(p->path, NULL);
-	struct json_object *o =
-	    checkup(all, path != NULL ? path : p->path, p->path, p->errmsg);
-
-	free(path);
-	return o;
-}
-
 static int by_path(const void *a, const void *b)
 {
 	return strcmp(json_member_str(*(struct json_object *const *)a, "path"),
@@ -216,8 +189,16 @@ struct json_object *package_check_all(const struct catalogue *all)
 	for (size_t i = 0; i < all->n; i++)
 		json_object_array_add(list, checkup(all, all->all[i]->dir,
 						    all->all[i]->dir, NULL));
-	for (size_t i = 0; i < all->n_problems; i++)
-		json_object_array_add(list, of_problem(all, &all->problems[i]));
+	for (size_t i = 0; i < all->n_problems; i++) {
+		const struct catalogue_problem *p = &all->problems[i];
+		char *path = realpath(p->path, NULL);
+
+		/* a folder that could not be read is no package */
+		json_object_array_add(
+		    list, checkup(all, path != NULL ? path : p->path, p->path,
+				  p->errmsg));
+		free(path);
+	}
 	json_object_array_sort(list, by_path);
 	return list;
 }

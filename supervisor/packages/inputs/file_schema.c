@@ -84,18 +84,6 @@ static void look_members(struct find *f, struct json_object *of,
 	}
 }
 
-static void look_elements(struct find *f, struct json_object *list,
-			  struct file_spot *at, int depth)
-{
-	char key[24];
-	size_t i = 0;
-
-	json_each(schema, list) {
-		snprintf(key, sizeof(key), "%zu", i++);
-		look_below(f, schema, at, key, depth);
-	}
-}
-
 /* Visit the subschemas of combining keywords, which describe the same place. */
 static void look_combined(struct find *f, struct json_object *schema,
 			  struct file_spot *at, int depth)
@@ -118,6 +106,9 @@ static void look_combined(struct find *f, struct json_object *schema,
 static void find_file_spots(struct find *f, struct json_object *schema,
 			    struct file_spot *at, int depth)
 {
+	char key[24];
+	size_t i = 0;
+
 	if (!json_object_is_type(schema, json_type_object) ||
 	    ++depth > DEPTH_MAX || ++f->looks > LOOKS_MAX)
 		return;
@@ -127,7 +118,10 @@ static void find_file_spots(struct find *f, struct json_object *schema,
 	look_members(f, json_member(schema, "properties"), at, true, depth);
 	look_members(f, json_member(schema, "patternProperties"), at, false,
 		     depth);
-	look_elements(f, json_member(schema, "prefixItems"), at, depth);
+	json_each(one, json_member(schema, "prefixItems")) {
+		snprintf(key, sizeof(key), "%zu", i++);
+		look_below(f, one, at, key, depth);
+	}
 	look_below(f, json_member(schema, "additionalProperties"), at, NULL,
 		   depth);
 	look_below(f, json_member(schema, "items"), at, NULL, depth);
@@ -205,10 +199,10 @@ static const char forms[] = "[{}," FORM(
 static const char *const kept[] = {"title", "default", "examples", "writeOnly",
 				   "deprecated"};
 
-static bool is_kept(const char *key)
+static bool is_among(const char *const *keys, size_t n, const char *key)
 {
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		if (strcmp(kept[i], key) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(keys[i], key) == 0)
 			return true;
 	return false;
 }
@@ -241,7 +235,8 @@ static void expand_one(struct json_object *s)
 	json_object_object_del(s, "description");
 	json_object_object_foreach(s, key, v) {
 		(void)v;
-		if (!is_kept(key) && n < ARRAY_LEN(keys))
+		if (!is_among(kept, ARRAY_LEN(kept), key) &&
+		    n < ARRAY_LEN(keys))
 			keys[n++] = xstrdup(key);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -257,26 +252,18 @@ static void expand_one(struct json_object *s)
 	free(description);
 }
 
-/* Does KEY hold values, which are no schemas, whatever they look like? */
-static bool is_value(const char *key)
+void file_schema_expand(struct json_object *schema)
 {
+	/* keys of values, which are no schemas, whatever they look like */
 	static const char *const values[] = {"const", "enum", "default",
 					     "examples"};
 
-	for (size_t i = 0; i < ARRAY_LEN(values); i++)
-		if (strcmp(values[i], key) == 0)
-			return true;
-	return false;
-}
-
-void file_schema_expand(struct json_object *schema)
-{
 	json_each(one, schema)
 		file_schema_expand(one);
 	if (!json_object_is_type(schema, json_type_object))
 		return;
 	json_object_object_foreach(schema, key, v) {
-		if (!is_value(key))
+		if (!is_among(values, ARRAY_LEN(values), key))
 			file_schema_expand(v);
 	}
 	if (json_member_is(schema, "format", FILE_SCHEMA_FORMAT))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_files.c - finds and names the files among a run's inputs, and replaces
- * them by their paths in the inputs for the template. tools/tool_run_files.c
- * and exec/runs_recover.c call it. A fault in a file is the caller's fault and
- * told with its pointer.
+ * the files by paths in the inputs for the template. tools/tool_run_files.c
+ * and exec/runs_recover.c call the functions. A fault in a file is the caller's
+ * fault and told with its pointer.
  */
 #include "supervisor/packages/inputs/run_files.h"
 
@@ -17,6 +17,7 @@
 #include "base/text/base64.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
+#include "proto/json/json_pointer.h"
 #include "supervisor/packages/inputs/file_name.h"
 
 /* ---- files in the inputs ---- */
@@ -67,10 +68,7 @@ static bool take_base64(struct collect *c, struct run_file *f,
 	return false;
 }
 
-/*
- * Take a file from V, an object in one of the forms; false: V has none of the
- * forms.
- */
+/* Take a file from V; false: V is no object in one of the forms. */
 static bool take_form(struct collect *c, struct run_file *f,
 		      struct json_object *v)
 {
@@ -93,27 +91,10 @@ static bool take_form(struct collect *c, struct run_file *f,
 	return one != NULL;
 }
 
-/* Add F, whose members are taken, to the files. */
-static void add_file(struct collect *c, struct run_file *f)
-{
-	struct run_files *all = c->files;
-
-	if (all->n == RUN_FILES_MAX) {
-		refuse_file(
-		    c, "", "256 files at most",
-		    "is one file more than the 256 that a run can be given");
-		free(f->name);
-		free(f->bytes);
-		return;
-	}
-	f->pointer = xstrdup(c->pointer);
-	all->v = xrealloc(all->v, (all->n + 1) * sizeof(*all->v));
-	all->v[all->n++] = *f;
-}
-
 /* Is V a file? Then add the file. */
 static bool take_file(struct collect *c, struct json_object *v)
 {
+	struct run_files *all = c->files;
 	struct run_file f = {0};
 	const char *name;
 
@@ -128,28 +109,22 @@ static bool take_file(struct collect *c, struct json_object *v)
 	f.name = file_name_safe(name != NULL ? name : c->key);
 	if (f.name == NULL)
 		f.name = xstrdup("file");
-	add_file(c, &f);
+	if (all->n == RUN_FILES_MAX) {
+		refuse_file(
+		    c, "", "256 files at most",
+		    "is one file more than the 256 that a run can be given");
+		free(f.name);
+		free(f.bytes);
+		return true;
+	}
+	f.pointer = xstrdup(c->pointer);
+	all->v = xrealloc(all->v, (all->n + 1) * sizeof(*all->v));
+	all->v[all->n++] = f;
 	return true;
 }
 
 static void collect_files(struct collect *c, const struct file_spot *spot,
 			  struct json_object *v);
-
-/* Return POINTER with KEY appended; the caller frees the pointer. */
-static char *pointer_below(const char *pointer, const char *key)
-{
-	struct buf b = {0};
-
-	buf_add_str(&b, pointer);
-	buf_add(&b, "/", 1);
-	for (; *key != '\0'; key++) {
-		if (*key == '~' || *key == '/')
-			buf_add(&b, *key == '~' ? "~0" : "~1", 2);
-		else
-			buf_add(&b, key, 1);
-	}
-	return buf_take(&b, NULL);
-}
 
 /*
  * Collect the files of V at KEY. NAME: the name of a file there, for want of a
@@ -164,7 +139,7 @@ static void enter_file(struct collect *c, const struct file_spot *spot,
 
 	if (below == NULL || v == NULL || c->err->text[0] != '\0')
 		return;
-	pointer = pointer_below(was.pointer, key);
+	pointer = json_pointer_below(was.pointer, key);
 	c->pointer = pointer;
 	c->key = name;
 	collect_files(c, below, v);
@@ -267,23 +242,6 @@ static void make_distinct(struct run_files *f, size_t at)
 }
 
 /*
- * Return the last part of POINTER, without escapes; the caller frees the text.
- */
-static char *last_part(const char *pointer)
-{
-	struct buf b = {0};
-
-	for (const char *p = strrchr(pointer, '/') + 1; *p != '\0'; p++) {
-		if (*p == '~' && p[1] != '\0')
-			buf_add(&b, *++p == '0' ? "~" : "/", 1);
-		else
-			buf_add(&b, p, 1);
-	}
-	buf_add(&b, "", 1);
-	return buf_take(&b, NULL);
-}
-
-/*
  * Put V (taken) at F's place in INPUTS. Returns the value that was there, the
  * caller's.
  */
@@ -291,10 +249,10 @@ static struct json_object *put_at(struct json_object *inputs,
 				  const struct run_file *f,
 				  struct json_object *v)
 {
-	char *up = xstrndup(f->pointer,
-			    (size_t)(strrchr(f->pointer, '/') - f->pointer));
+	const char *last = strrchr(f->pointer, '/');
+	char *up = xstrndup(f->pointer, (size_t)(last - f->pointer));
 	struct json_object *in = inputs, *was = NULL;
-	char *key = last_part(f->pointer);
+	char *key = json_pointer_token(&last);
 
 	if (up[0] != '\0')
 		(void)json_pointer_get(inputs, up, &in);
@@ -312,16 +270,6 @@ static struct json_object *put_at(struct json_object *inputs,
 	return was;
 }
 
-static struct json_object *put_path(struct json_object *inputs,
-				    const struct run_file *f)
-{
-	char *path = xasprintf(RUN_FILES_IN "%s", f->name);
-	struct json_object *was = put_at(inputs, f, json_text_new(path));
-
-	free(path);
-	return was;
-}
-
 void run_files_settle(struct run_files *f, struct json_object *inputs)
 {
 	struct json_object **was =
@@ -330,8 +278,12 @@ void run_files_settle(struct run_files *f, struct json_object *inputs)
 
 	for (size_t i = 0; i < f->n; i++)
 		make_distinct(f, i);
-	for (size_t i = 0; i < f->n; i++)
-		was[i] = put_path(inputs, &f->v[i]);
+	for (size_t i = 0; i < f->n; i++) {
+		char *path = xasprintf(RUN_FILES_IN "%s", f->v[i].name);
+
+		was[i] = put_at(inputs, &f->v[i], json_text_new(path));
+		free(path);
+	}
 	text = json_text(inputs, &f->inputs_len);
 	f->inputs = xstrndup(text, f->inputs_len);
 	for (size_t i = 0; i < f->n; i++)
@@ -379,21 +331,6 @@ struct json_object *run_files_describe(const struct run_files *f)
 	return list;
 }
 
-static void restore_one(struct run_file *f, struct json_object *list)
-{
-	json_each(one, list) {
-		const char *folder = json_member_str(one, "folder");
-		const char *name = json_member_str(one, "name");
-
-		if (!json_member_is(one, "id", f->artifact) || folder == NULL ||
-		    name == NULL)
-			continue;
-		run_files_found(f, folder, name, json_member_int(one, "size"),
-				json_member_int(one, "expiresMs"));
-		return;
-	}
-}
-
 struct run_files *run_files_restore(const struct file_spot *spots,
 				    const char *text, struct json_object *list)
 {
@@ -405,9 +342,22 @@ struct run_files *run_files_restore(const struct file_spot *spots,
 	    json_parse(&inputs, text, strlen(text), NULL) < 0)
 		return NULL;
 	f = run_files_collect(spots, inputs, &err);
-	for (size_t i = 0; f != NULL && i < f->n; i++)
-		if (f->v[i].bytes == NULL)
-			restore_one(&f->v[i], list);
+	for (size_t i = 0; f != NULL && i < f->n; i++) {
+		if (f->v[i].bytes != NULL)
+			continue;
+		json_each(one, list) {
+			const char *folder = json_member_str(one, "folder");
+			const char *name = json_member_str(one, "name");
+
+			if (!json_member_is(one, "id", f->v[i].artifact) ||
+			    folder == NULL || name == NULL)
+				continue;
+			run_files_found(&f->v[i], folder, name,
+					json_member_int(one, "size"),
+					json_member_int(one, "expiresMs"));
+			break;
+		}
+	}
 	if (f != NULL)
 		run_files_settle(f, inputs);
 	json_object_put(inputs);

@@ -185,38 +185,28 @@ size_t diagnostics_errors(const struct diagnostics *f)
 	return n;
 }
 
-/*
- * Return "template.json:3:7: ", or the known part of it; the caller frees the
- * text.
- */
-static char *diagnostic_place(const struct diagnostic *g)
-{
-	if (g->file == NULL)
-		return xstrdup("");
-	if (g->line == 0)
-		return xasprintf("%s: ", g->file);
-	if (g->column == 0)
-		return xasprintf("%s:%zu: ", g->file, g->line);
-	return xasprintf("%s:%zu:%zu: ", g->file, g->line, g->column);
-}
-
 void diagnostics_first(const struct diagnostics *f, char *errmsg, size_t size)
 {
 	size_t errors = diagnostics_errors(f), i = 0;
+	const struct diagnostic *g;
 	const char *pointer;
-	char *at;
+	char at[64] = "";
 
 	errmsg_set(errmsg, size, "%s", "");
 	while (i < f->n && f->all[i].level != DIAGNOSTIC_ERROR)
 		i++;
 	if (i == f->n)
 		return;
-	at = diagnostic_place(&f->all[i]);
-	pointer = f->all[i].pointer != NULL ? f->all[i].pointer : "";
-	errmsg_set(errmsg, size, "%s%s%s%s%s", at, f->all[i].text,
-		   *pointer != '\0' ? " (" : "", pointer,
-		   *pointer != '\0' ? ")" : "");
-	free(at);
+	g = &f->all[i];
+	pointer = g->pointer != NULL ? g->pointer : "";
+	if (g->line > 0)
+		snprintf(at, sizeof(at), ":%zu", g->line);
+	if (g->line > 0 && g->column > 0)
+		snprintf(at, sizeof(at), ":%zu:%zu", g->line, g->column);
+	errmsg_set(
+	    errmsg, size, "%s%s%s%s%s%s%s", g->file != NULL ? g->file : "",
+	    g->file != NULL ? at : "", g->file != NULL ? ": " : "", g->text,
+	    *pointer != '\0' ? " (" : "", pointer, *pointer != '\0' ? ")" : "");
 	if (errors > 1) {
 		size_t n = strlen(errmsg);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * package.c - opens and reads the files of a package through no link, without
- * waiting and within bounds, for modules that load or check templates. A path
- * that is no plain file, too long or gone is -EINVAL with a sentence that names
- * the path.
+ * waiting and within bounds, for modules which load or check templates. A path
+ * of no plain file, too long or gone is -EINVAL with a sentence naming the path.
  */
 #include "supervisor/packages/package/package.h"
 
@@ -89,32 +88,12 @@ int package_open_file(int fd, const char *path, struct stat *st, char *errmsg,
 	}
 }
 
-/*
- * Read until BUF is full or the file ends. Returns how many bytes, or -errno.
- */
-static ssize_t read_full(int fd, char *buf, size_t size)
-{
-	size_t len = 0;
-
-	while (len < size) {
-		ssize_t n = read(fd, buf + len, size - len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n == 0)
-			break;
-		if (n > 0)
-			len += (size_t)n;
-	}
-	return (ssize_t)len;
-}
-
 int package_read(int fd, const char *path, char **data, size_t *len,
 		 char *errmsg, size_t size)
 {
 	struct stat st = {0};
-	ssize_t n = 0;
-	int file = package_open_file(fd, path, &st, errmsg, size);
+	ssize_t n;
+	int rc, file = package_open_file(fd, path, &st, errmsg, size);
 
 	*data = NULL;
 	if (file < 0)
@@ -126,14 +105,17 @@ int package_read(int fd, const char *path, char **data, size_t *len,
 				  path, (intmax_t)st.st_size, PACKAGE_FILE_MAX);
 	}
 	*data = xcalloc(1, (size_t)st.st_size + 1);
-	n = read_full(file, *data, (size_t)st.st_size);
+	*len = 0;
+	do {
+		n = read(file, *data + *len, (size_t)st.st_size - *len);
+		*len += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && *len < (size_t)st.st_size) ||
+		 (n < 0 && errno == EINTR));
+	rc = n < 0 ? errno : 0;
 	close(file);
-	if (n < 0) {
-		free(*data);
-		*data = NULL;
-		return errmsg_of((int)-n, errmsg, size, "%s: %s", path,
-				 strerror((int)-n));
-	}
-	*len = (size_t)n;
-	return 0;
+	if (rc == 0)
+		return 0;
+	free(*data);
+	*data = NULL;
+	return errmsg_of(rc, errmsg, size, "%s: %s", path, strerror(rc));
 }

@@ -167,28 +167,19 @@ static void end_hash(struct sha256_ctx *md, char hex[65])
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
 }
 
-static int hash_all(struct listing *l, hash_one *hash, char hex[65])
+static int digest_listing(struct listing *l, hash_one *hash, char hex[65])
 {
+	int rc = dir_walk_list(l->root, &l->f, l->errmsg, l->size);
 	struct sha256_ctx md;
-	int rc = 0;
 
+	if (rc == 0 && hash == hash_file)
+		l->block = xcalloc(1, BLOCK_BYTES);
 	sha256_init(&md);
 	for (size_t i = 0; rc == 0 && i < l->f->n; i++)
 		rc = hash(l, &md, l->f->names[i]);
 	if (rc == 0 && hash == hash_metadata)
 		rc = hash(l, &md, ".");
 	end_hash(&md, hex);
-	return rc;
-}
-
-static int digest_listing(struct listing *l, hash_one *hash, char hex[65])
-{
-	int rc = dir_walk_list(l->root, &l->f, l->errmsg, l->size);
-
-	if (rc == 0 && hash == hash_file)
-		l->block = xcalloc(1, BLOCK_BYTES);
-	if (rc == 0)
-		rc = hash_all(l, hash, hex);
 	free(l->block);
 	l->n_files = rc == 0 ? l->f->n : 0;
 	l->n_bytes = rc == 0 ? l->f->bytes : 0;

@@ -116,20 +116,6 @@ static void check_test(struct test *t, struct json_object *o)
 	check_keys(t, o, "", DIAGNOSTIC_WARNING, members, ARRAY_LEN(members));
 }
 
-static void check_test_text(struct test *t, const char *text, size_t len)
-{
-	struct json_object *o = NULL;
-	struct json_error err;
-
-	if (json_parse(&o, text, len, &err) < 0) {
-		diagnostics_not_json(t->f, t->file, text, len, &err);
-		return;
-	}
-	check_test(t, o);
-	diagnostics_place(t->f, t->file, text, len);
-	json_object_put(o);
-}
-
 static bool is_test(const char *name)
 {
 	size_t n = strlen(name), end = strlen(ENDING);
@@ -144,6 +130,8 @@ void package_tests_check(int fd, struct diagnostics *f)
 {
 	struct dir_walk *all = NULL;
 	char errmsg[512], *text;
+	struct json_object *o;
+	struct json_error err;
 	size_t len;
 
 	if (dir_walk_list(fd, &all, errmsg, sizeof(errmsg)) < 0)
@@ -159,7 +147,13 @@ void package_tests_check(int fd, struct diagnostics *f)
 					"%s; it was not checked", errmsg);
 			continue;
 		}
-		check_test_text(&t, text, len);
+		if (json_parse(&o, text, len, &err) == 0) {
+			check_test(&t, o);
+			diagnostics_place(f, t.file, text, len);
+			json_object_put(o);
+		} else {
+			diagnostics_not_json(f, t.file, text, len, &err);
+		}
 		free(text);
 	}
 	dir_walk_free(all);

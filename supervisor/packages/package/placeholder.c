@@ -163,26 +163,6 @@ const char *placeholder_uri_fault(const char *text)
 
 /* ---- matching ---- */
 
-static bool is_unreserved(char c)
-{
-	return isalnum((unsigned char)c) ||
-	       (c != '\0' && strchr("-._~", c) != NULL);
-}
-
-/*
- * Decode the byte at TEXT[*AT], and move *AT on; -1: a byte that may not stand
- * there.
- */
-static int decode_one(const char *text, size_t len, size_t *at)
-{
-	if (is_unreserved(text[*at]))
-		return (unsigned char)text[(*at)++];
-	if (text[*at] != '%' || len - *at < 3)
-		return -1;
-	*at += 3;
-	return hex_read(text + *at - 2, 2);
-}
-
 /*
  * Decode LEN bytes of a URI into a string; NULL: not UTF-8, empty, or a
  * forbidden byte.
@@ -195,7 +175,15 @@ static struct json_object *decode_percent(const char *text, size_t len)
 	int byte = 1;
 
 	for (size_t at = 0; at < len && byte > 0;) {
-		byte = decode_one(text, len, &at);
+		if (isalnum((unsigned char)text[at]) ||
+		    (text[at] != '\0' && strchr("-._~", text[at]) != NULL)) {
+			byte = (unsigned char)text[at++];
+		} else if (text[at] == '%' && len - at >= 3) {
+			byte = hex_read(text + at + 1, 2);
+			at += 3;
+		} else {
+			byte = -1;
+		}
 		out[n++] = (char)byte;
 	}
 	if (byte > 0 && n > 0 && utf8_ok(out, n))

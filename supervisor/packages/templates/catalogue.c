@@ -172,41 +172,33 @@ static int by_id_and_version(const void *a, const void *b)
 	return rc != 0 ? rc : strcmp(x->dir, y->dir);
 }
 
-static bool same_template(const struct template *a, const struct template *b)
-{
-	return strcmp(a->id, b->id) == 0 &&
-	       semver_cmp(&a->version, &b->version) == 0;
-}
-
-/*
- * Report T, which has the id and version of OTHER: nothing says which package
- * was meant, so neither is served.
- */
-static void clash(struct catalogue *c, const struct template *t,
-		  const struct template *other)
-{
-	char errmsg[WHY_BYTES];
-
-	errmsg_set(errmsg, sizeof(errmsg),
-		   "%s %s is also in %s; both are skipped, remove one", t->id,
-		   t->version_text, other->dir);
-	problem(c, t->dir, errmsg);
-}
-
 static void drop_clashes(struct catalogue *c)
 {
+	char errmsg[WHY_BYTES];
 	size_t kept = 0;
 
 	for (size_t i = 0, end; i < c->n; i = end) {
-		for (end = i + 1;
-		     end < c->n && same_template(c->all[i], c->all[end]);)
+		const struct template *first = c->all[i];
+
+		end = i + 1;
+		while (end < c->n && strcmp(c->all[end]->id, first->id) == 0 &&
+		       semver_cmp(&c->all[end]->version, &first->version) == 0)
 			end++;
 		if (end == i + 1) {
 			c->all[kept++] = c->all[i];
 			continue;
 		}
-		for (size_t j = i; j < end; j++)
-			clash(c, c->all[j], c->all[j == i ? i + 1 : i]);
+		/* nothing says which package was meant, so none is served */
+		for (size_t j = i; j < end; j++) {
+			const struct template *t = c->all[j];
+
+			errmsg_set(errmsg, sizeof(errmsg),
+				   "%s %s is also in %s; both are skipped, "
+				   "remove one",
+				   t->id, t->version_text,
+				   c->all[j == i ? i + 1 : i]->dir);
+			problem(c, t->dir, errmsg);
+		}
 		for (size_t j = i; j < end; j++)
 			template_unref(c->all[j]);
 	}
@@ -342,21 +334,6 @@ static bool catalogue_has(const struct catalogue *c, size_t n,
 	return false;
 }
 
-static void keep_loaded(struct catalogue *c, struct template *t,
-			const struct catalogue_problem *p)
-{
-	log_warn("catalogue",
-		 "kept=\"%s %s\" as=\"it was loaded before\" path=\"%s\" "
-		 "until=\"it is mended or removed, and templates are "
-		 "reloaded (paddock reload, or SIGHUP)\"",
-		 t->id, t->version_text, p->path);
-	c->problems[p - c->problems].kept = true;
-	free(t->broken);
-	t->broken = xstrdup(p->errmsg);
-	c->all = xrealloc(c->all, (c->n + 1) * sizeof(struct template *));
-	c->all[c->n++] = template_ref(t);
-}
-
 size_t catalogue_keep(struct catalogue *c, const struct catalogue *was)
 {
 	const struct catalogue_problem **all =
@@ -370,8 +347,21 @@ size_t catalogue_keep(struct catalogue *c, const struct catalogue *was)
 		const struct catalogue_problem *p =
 		    problem_with(all, c->n_problems, was->all[i]);
 
-		if (p != NULL && !catalogue_has(c, n, was->all[i]))
-			keep_loaded(c, was->all[i], p);
+		struct template *t = was->all[i];
+
+		if (p == NULL || catalogue_has(c, n, t))
+			continue;
+		log_warn("catalogue",
+			 "kept=\"%s %s\" as=\"it was loaded before\" "
+			 "path=\"%s\" until=\"it is mended or removed, and "
+			 "templates are reloaded (paddock reload, or SIGHUP)\"",
+			 t->id, t->version_text, p->path);
+		c->problems[p - c->problems].kept = true;
+		free(t->broken);
+		t->broken = xstrdup(p->errmsg);
+		c->all =
+		    xrealloc(c->all, (c->n + 1) * sizeof(struct template *));
+		c->all[c->n++] = template_ref(t);
 	}
 	free(all);
 	if (c->n == n)

@@ -46,20 +46,6 @@ static void collect_entries(struct catalogue_index_list *l, struct template *t,
 	}
 }
 
-static void add_same_key(struct catalogue_entry *first,
-			 struct catalogue_entry *o, const char *kind)
-{
-	log_warn(
-	    "catalogue",
-	    "template=%s %s=\"%.200s\" msg=\"%s has it already, which goes "
-	    "first for who sees both\"",
-	    o->template->id, kind, o->key, first->template->id);
-	while (first->next_same_key != NULL)
-		first = first->next_same_key;
-	if (first->template != o->template)
-		first->next_same_key = o;
-}
-
 /* Fill the table by key. To be called when L->all has its final place. */
 static void settle_entries(struct catalogue_index_list *l, const char *kind)
 {
@@ -72,11 +58,19 @@ static void settle_entries(struct catalogue_index_list *l, const char *kind)
 		struct catalogue_entry *o = &l->all[i], *first;
 
 		HASH_FIND_STR(l->by_key, o->key, first);
-		if (first != NULL)
-			add_same_key(first, o, kind);
-		else
+		if (first == NULL) {
 			HASH_ADD_KEYPTR(hh, l->by_key, o->key, strlen(o->key),
 					o);
+			continue;
+		}
+		log_warn("catalogue",
+			 "template=%s %s=\"%.200s\" msg=\"%s has it already, "
+			 "which goes first for who sees both\"",
+			 o->template->id, kind, o->key, first->template->id);
+		while (first->next_same_key != NULL)
+			first = first->next_same_key;
+		if (first->template != o->template)
+			first->next_same_key = o;
 	}
 }
 

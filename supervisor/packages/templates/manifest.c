@@ -111,15 +111,6 @@ static bool has_secret(struct json_object *o)
 	return false;
 }
 
-static int check_texts(struct json_object *m, struct diagnostics *f)
-{
-	if (has_nul(m))
-		return fail(f, "",
-			    "a string has the character U+0000; "
-			    "leave it out");
-	return 0;
-}
-
 static bool is_reserved(const char *id)
 {
 	const struct browser_proto_action *a = browser_proto_action(id);
@@ -155,21 +146,6 @@ static int check_template_version(struct template *t, struct json_object *m,
 	return 0;
 }
 
-/*
- * Join the arguments of a program, each with a NUL, as the worker takes them.
- */
-static void join_args(struct template *t, struct json_object *args)
-{
-	json_each(one, runtimes[t->runtime]->sees_host ? args : NULL) {
-		const char *arg = json_object_get_string(one);
-		size_t len = strlen(arg) + 1;
-
-		t->code = xrealloc(t->code, t->code_len + len);
-		memcpy(t->code + t->code_len, arg, len);
-		t->code_len += len;
-	}
-}
-
 static int check_runtime(struct template *t, struct json_object *m,
 			 struct diagnostics *f)
 {
@@ -183,7 +159,16 @@ static int check_runtime(struct template *t, struct json_object *m,
 		return fail(f, "/runtime",
 			    "a %s names its \"entry\", a file of the package",
 			    runtime_names[t->runtime]);
-	join_args(t, json_member(r, "args"));
+	/* the arguments of a program, each with a NUL, as the worker takes them */
+	json_each(one, runtimes[t->runtime]->sees_host ? json_member(r, "args")
+						       : NULL) {
+		const char *arg = json_object_get_string(one);
+		size_t len = strlen(arg) + 1;
+
+		t->code = xrealloc(t->code, t->code_len + len);
+		memcpy(t->code + t->code_len, arg, len);
+		t->code_len += len;
+	}
 	if (!nofollow_is_plain(t->entry))
 		return fail(f, "/runtime/entry",
 			    "\"%s\" is not the plain relative path of a file "
@@ -214,26 +199,22 @@ static int check_modes(struct template *t, struct json_object *m,
 	return 0;
 }
 
-static bool is_pointer(const char *s)
-{
-	if (*s != '\0' && *s != '/')
-		return false;
-	for (; (s = strchr(s, '~')) != NULL; s++)
-		if (s[1] != '0' && s[1] != '1')
-			return false;
-	return true;
-}
-
 static int check_auto(struct template *t, struct json_object *m,
 		      struct diagnostics *f)
 {
 	struct json_object *o = json_member(m, "autoAsync");
+	const char *s;
+	bool wrong;
 
 	if (o == NULL)
 		return 0;
 	t->auto_pointer = xstrdup_opt(json_member_str(o, "pointer"));
 	t->auto_items_over = json_member_int(o, "itemsOver");
-	if (!is_pointer(t->auto_pointer))
+	s = t->auto_pointer;
+	wrong = *s != '\0' && *s != '/';
+	for (; (s = strchr(s, '~')) != NULL; s++)
+		wrong |= s[1] != '0' && s[1] != '1';
+	if (wrong)
 		return fail(f, "/autoAsync/pointer",
 			    "\"%s\" is not a JSON Pointer such as /urls",
 			    t->auto_pointer);
@@ -257,23 +238,10 @@ static int compile_schema(struct json_object *m, struct diagnostics *f,
 	return manifest_shape_fail(f, pointer, &err);
 }
 
-/*
- * Check the inputs repeated in HTTP's header: clients of MCP 2026-07-28 refuse
- * a tool with a wrong "x-mcp-header".
- */
-static int check_headers(struct template *t, struct diagnostics *f)
-{
-	struct pointer_error at = {.pointer = "/inputsSchema"}, inner;
-
-	if (mcp_param_headers_read(&t->mcp_headers, t->inputs_json, &inner))
-		return 0;
-	pointer_error_join(&at, &inner);
-	return fail(f, at.pointer, "\"x-mcp-header\" can be %s", at.expected);
-}
-
 static int check_inputs(struct template *t, struct json_object *m,
 			struct diagnostics *f)
 {
+	struct pointer_error at = {.pointer = "/inputsSchema"}, inner;
 	int rc;
 
 	t->secret = has_secret(json_member(m, "inputsSchema"));
@@ -281,7 +249,12 @@ static int check_inputs(struct template *t, struct json_object *m,
 	if (t->file_spots != NULL)
 		file_schema_expand(json_member(m, "inputsSchema"));
 	rc = compile_schema(m, f, "inputsSchema", &t->inputs_json, &t->inputs);
-	return rc < 0 ? rc : check_headers(t, f);
+	if (rc < 0 ||
+	    mcp_param_headers_read(&t->mcp_headers, t->inputs_json, &inner))
+		return rc;
+	/* clients of MCP 2026-07-28 refuse a tool with a wrong "x-mcp-header" */
+	pointer_error_join(&at, &inner);
+	return fail(f, at.pointer, "\"x-mcp-header\" can be %s", at.expected);
 }
 
 static int check_outputs(struct template *t, struct json_object *m,
@@ -381,8 +354,14 @@ static void check_all(struct template *t, struct json_object *m,
 		      struct diagnostics *f)
 {
 	manifest_shape_check(m, f);
-	if (!json_object_is_type(m, json_type_object) || check_texts(m, f) < 0)
+	if (!json_object_is_type(m, json_type_object))
 		return;
+	if (has_nul(m)) {
+		fail(f, "",
+		     "a string has the character U+0000; "
+		     "leave it out");
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
 		bool wrong = f->more;
 

@@ -125,22 +125,19 @@ static int check_form(struct look *l, const char *key, struct json_object *form)
 	return 0;
 }
 
-static int bad_key(struct look *l, const char *key)
-{
-	char *place = json_pointer_below(pointer_below(l, "/asks"), key);
-
-	fail(l, place, "a question's name has to be " QUESTION_KEY_RULE);
-	free(place);
-	return -EINVAL;
-}
-
 /* Check the question KEY; its properties become names, used once each. */
 static int check_ask(struct look *l, const char *key, struct json_object *ask)
 {
 	struct json_object *form = json_member(ask, "requestedSchema");
+	char *place;
 
-	if (!question_key_ok(key, strlen(key)))
-		return bad_key(l, key);
+	if (!question_key_ok(key, strlen(key))) {
+		place = json_pointer_below(pointer_below(l, "/asks"), key);
+		fail(l, place,
+		     "a question's name has to be " QUESTION_KEY_RULE);
+		free(place);
+		return -EINVAL;
+	}
 	if (check_form(l, key, form) < 0)
 		return -EINVAL;
 	json_object_object_foreach(json_member(form, "properties"), name, p) {
@@ -295,20 +292,6 @@ static int check_resource(struct look *l, struct json_object *o)
 	return check_file(l, o);
 }
 
-static int check_resources(struct look *l, struct json_object *list)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < json_length(list) && !l->f->more; i++) {
-		snprintf(l->at, sizeof(l->at), "/resources/%zu", i);
-		if (check_resource(l, json_object_array_get_idx(list, i)) < 0)
-			rc = -EINVAL;
-		if (repeats(list, i, "uri") || repeats(list, i, "uriTemplate"))
-			rc = fail(l, l->at, "an earlier one has the same URI");
-	}
-	return rc;
-}
-
 /* ---- prompts ---- */
 
 static bool is_argument(struct json_object *args, const char *name, size_t len)
@@ -322,14 +305,6 @@ static bool is_argument(struct json_object *args, const char *name, size_t len)
 	return false;
 }
 
-static bool is_content_name(const struct look *l, const char *name, size_t len)
-{
-	char key[PLACEHOLDER_NAME_MAX + 1];
-
-	snprintf(key, sizeof(key), "%.*s", (int)len, name);
-	return json_object_object_get_ex(l->names, key, NULL);
-}
-
 /* Members in which an argument or answer replaces {{name}}. */
 static const char *const filled[] = {"text", "uri", "name", "title",
 				     "description"};
@@ -338,17 +313,21 @@ static int check_filled(struct look *l, struct json_object *o)
 {
 	for (size_t i = 0; i < ARRAY_LEN(filled); i++) {
 		const char *text = json_member_str(o, filled[i]);
+		char key[PLACEHOLDER_NAME_MAX + 1];
 		struct placeholder_part p;
 
 		while (text != NULL &&
-		       placeholder_next(&p, PLACEHOLDER_PROMPT, &text))
-			if (p.is_name && !is_content_name(l, p.text, p.len))
+		       placeholder_next(&p, PLACEHOLDER_PROMPT, &text)) {
+			snprintf(key, sizeof(key), "%.*s", (int)p.len, p.text);
+			if (p.is_name &&
+			    !json_object_object_get_ex(l->names, key, NULL))
 				return fail(l,
 					    pointer_below(l, "/%s", filled[i]),
 					    "{{%.*s}} is none of the prompt's "
 					    "arguments, nor a property of what "
 					    "it asks",
 					    (int)p.len, p.text);
+		}
 	}
 	return 0;
 }
@@ -491,34 +470,38 @@ static int check_prompt(struct look *l, struct json_object *o, size_t i)
 	return rc;
 }
 
-static int check_prompts(struct look *l, struct json_object *list)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < json_length(list) && !l->f->more; i++) {
-		snprintf(l->at, sizeof(l->at), "/prompts/%zu", i);
-		if (repeats(list, i, "name"))
-			rc = fail(l, l->at, "an earlier one has the same name");
-		if (check_prompt(l, json_object_array_get_idx(list, i), i) < 0)
-			rc = -EINVAL;
-	}
-	return rc;
-}
-
 int manifest_content_resources(struct template *t, struct json_object *manifest,
 			       struct diagnostics *f)
 {
+	struct json_object *list = json_member(manifest, "resources");
 	struct look l = {.f = f};
+	int rc = 0;
 
 	(void)t;
-	return check_resources(&l, json_member(manifest, "resources"));
+	for (size_t i = 0; i < json_length(list) && !f->more; i++) {
+		snprintf(l.at, sizeof(l.at), "/resources/%zu", i);
+		if (check_resource(&l, json_object_array_get_idx(list, i)) < 0)
+			rc = -EINVAL;
+		if (repeats(list, i, "uri") || repeats(list, i, "uriTemplate"))
+			rc = fail(&l, l.at, "an earlier one has the same URI");
+	}
+	return rc;
 }
 
 int manifest_content_prompts(struct template *t, struct json_object *manifest,
 			     struct diagnostics *f)
 {
+	struct json_object *list = json_member(manifest, "prompts");
 	struct look l = {.f = f};
+	int rc = 0;
 
 	(void)t;
-	return check_prompts(&l, json_member(manifest, "prompts"));
+	for (size_t i = 0; i < json_length(list) && !f->more; i++) {
+		snprintf(l.at, sizeof(l.at), "/prompts/%zu", i);
+		if (repeats(list, i, "name"))
+			rc = fail(&l, l.at, "an earlier one has the same name");
+		if (check_prompt(&l, json_object_array_get_idx(list, i), i) < 0)
+			rc = -EINVAL;
+	}
+	return rc;
 }

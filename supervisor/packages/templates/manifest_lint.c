@@ -59,22 +59,6 @@ static void warn_member(struct diagnostics *f, const char *member,
 	free(pointer);
 }
 
-/* Warn of keywords that hosts of models refuse or hide in a tool's schema. */
-static void for_hosts(struct json_object *schema, struct diagnostics *f)
-{
-	static const char *const combined[] = {"allOf", "anyOf", "oneOf"};
-
-	for (size_t i = 0; i < ARRAY_LEN(combined); i++)
-		if (json_member(schema, combined[i]) != NULL)
-			warn_member(
-			    f, "inputsSchema", combined[i],
-			    "\"%s\" at the top of the inputs is checked, "
-			    "but not shown to clients before MCP "
-			    "2026-07-28, since hosts of models refuse it; "
-			    "what the properties' descriptions say is all "
-			    "that those see");
-}
-
 static void dialect(struct json_object *schema, const char *member,
 		    struct diagnostics *f)
 {
@@ -98,6 +82,8 @@ static void dialect(struct json_object *schema, const char *member,
 void manifest_lint(struct json_object *manifest, struct diagnostics *f)
 {
 	static const char *const members[] = {"inputsSchema", "outputsSchema"};
+	static const char *const combined[] = {"allOf", "anyOf", "oneOf"};
+	struct json_object *inputs = json_member(manifest, members[0]);
 
 	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
 		struct json_object *schema = json_member(manifest, members[i]);
@@ -108,5 +94,14 @@ void manifest_lint(struct json_object *manifest, struct diagnostics *f)
 		schema_lint(schema, on_remark, &in);
 		dialect(schema, members[i], f);
 	}
-	for_hosts(json_member(manifest, "inputsSchema"), f);
+	/* hosts of models refuse or hide these keywords in a tool's schema */
+	for (size_t i = 0; i < ARRAY_LEN(combined); i++)
+		if (json_member(inputs, combined[i]) != NULL)
+			warn_member(
+			    f, "inputsSchema", combined[i],
+			    "\"%s\" at the top of the inputs is checked, "
+			    "but not shown to clients before MCP "
+			    "2026-07-28, since hosts of models refuse it; "
+			    "what the properties' descriptions say is all "
+			    "that those see");
 }

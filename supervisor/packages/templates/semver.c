@@ -64,9 +64,15 @@ static bool idents(const char **s, bool zeros)
 	}
 }
 
-/* Read the rest after the numbers: "-pre", "+build", or the end. */
-static bool tail(struct semver *out, const char *s)
+bool semver_parse(struct semver *out, const char *text)
 {
+	const char *s = text;
+
+	if (!parse_version_number(&out->major, &s) || *s++ != '.' ||
+	    !parse_version_number(&out->minor, &s) || *s++ != '.' ||
+	    !parse_version_number(&out->patch, &s))
+		return false;
+	/* the rest: "-pre", "+build", or the end */
 	out->pre = NULL;
 	if (*s == '-') {
 		out->pre = ++s;
@@ -79,15 +85,6 @@ static bool tail(struct semver *out, const char *s)
 			return false;
 	}
 	return *s == '\0';
-}
-
-bool semver_parse(struct semver *out, const char *text)
-{
-	const char *s = text;
-
-	return parse_version_number(&out->major, &s) && *s++ == '.' &&
-	       parse_version_number(&out->minor, &s) && *s++ == '.' &&
-	       parse_version_number(&out->patch, &s) && tail(out, s);
 }
 
 static int order(uint64_t a, uint64_t b)
@@ -179,17 +176,6 @@ static bool caret_holds(const struct caret *c, const struct semver *v)
 	return from->minor > 0 || c->parts == 2 || v->patch == from->patch;
 }
 
-/*
- * A pre-release is meant only by a range that names a pre-release of the same
- * version.
- */
-static bool pre_meant(const struct semver *from, const struct semver *v)
-{
-	return v->pre == NULL ||
-	       (from->pre != NULL && v->major == from->major &&
-		v->minor == from->minor && v->patch == from->patch);
-}
-
 bool semver_in(const struct semver *v, const char *range)
 {
 	struct semver exact;
@@ -197,6 +183,11 @@ bool semver_in(const struct semver *v, const char *range)
 
 	if (semver_parse(&exact, range))
 		return semver_cmp(v, &exact) == 0;
-	return caret_parse(&c, range) && caret_holds(&c, v) &&
-	       semver_cmp(v, &c.from) >= 0 && pre_meant(&c.from, v);
+	if (!caret_parse(&c, range) || !caret_holds(&c, v) ||
+	    semver_cmp(v, &c.from) < 0)
+		return false;
+	/* only a range that names a pre-release of the same version means one */
+	return v->pre == NULL ||
+	       (c.from.pre != NULL && v->major == c.from.major &&
+		v->minor == c.from.minor && v->patch == c.from.patch);
 }

@@ -2,9 +2,9 @@
 /*
  * template_look.c - finds whether a program's package is as it was loaded: by
  * its files' metadata, and where metadata differ by the bytes of a small
- * package. threads/package_look.c calls it before runs and for workers ahead of
- * runs. A look that cannot be taken now, as for want of descriptors, is an
- * errno and no verdict.
+ * package. threads/package_look.c looks before runs and for workers ahead of
+ * runs. A look without descriptors, or other means for now, is an errno and no
+ * verdict.
  */
 #include "supervisor/packages/templates/template_look.h"
 
@@ -37,24 +37,11 @@ void template_look_init(struct template_look *l, const struct template *t)
 	memcpy(l->stamp, t->stamp, sizeof(l->stamp));
 }
 
-/* Has the folder FD, of size ALL, the bytes that were loaded? */
-static int see_bytes(struct template_look *l, int fd, struct package_size all)
-{
-	char digest[65];
-	int rc;
-
-	l->lasts = all.files > MANY_FILES || all.bytes > TEMPLATE_LOOK_BYTES;
-	if (l->lasts)
-		return -ESTALE;
-	rc = package_digest(fd, NULL, 0, digest, l->errmsg, sizeof(l->errmsg));
-	return rc == 0 && strcmp(digest, l->t->digest) != 0 ? -ESTALE : rc;
-}
-
 static int see(struct template_look *l, int fd)
 {
 	struct package_size all;
 	struct file_id id;
-	char stamp[65];
+	char stamp[65], digest[65];
 	int rc = file_id_of(fd, &id);
 
 	if (rc < 0)
@@ -62,8 +49,16 @@ static int see(struct template_look *l, int fd)
 	if (!file_id_same(&id, &l->t->folder))
 		return -ESTALE;
 	rc = package_stamp(fd, stamp, &all, l->errmsg, sizeof(l->errmsg));
-	if (rc == 0 && strcmp(stamp, l->stamp) != 0)
-		rc = see_bytes(l, fd, all);
+	if (rc == 0 && strcmp(stamp, l->stamp) != 0) {
+		/* perhaps the folder has the bytes that were loaded */
+		l->lasts =
+		    all.files > MANY_FILES || all.bytes > TEMPLATE_LOOK_BYTES;
+		rc = l->lasts ? -ESTALE
+			      : package_digest(fd, NULL, 0, digest, l->errmsg,
+					       sizeof(l->errmsg));
+		if (rc == 0 && strcmp(digest, l->t->digest) != 0)
+			rc = -ESTALE;
+	}
 	memcpy(l->stamp, stamp, sizeof(l->stamp));
 	return rc;
 }

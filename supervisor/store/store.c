@@ -26,18 +26,6 @@
 /* default until store_keep_lost() sets another time */
 #define LOST_MS (24LL * 3600 * 1000)
 
-static void init_waiting(struct store *s)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->wake, &attr);
-	pthread_cond_init(&s->idle, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 static void free_store(struct store *s)
 {
 	if (s->event_fd >= 0)
@@ -66,6 +54,7 @@ static void free_store(struct store *s)
 struct store *store_start(const char *state_dir, const char *instance)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
+	pthread_condattr_t attr;
 	int rc;
 
 	s->dir = xstrdup(state_dir);
@@ -79,7 +68,12 @@ struct store *store_start(const char *state_dir, const char *instance)
 	STAILQ_INIT(&s->queue);
 	STAILQ_INIT(&s->finished);
 	STAILQ_INIT(&s->retry_queue);
-	init_waiting(s);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_cond_init(&s->idle, &attr);
+	pthread_condattr_destroy(&attr);
 	store_keep_lost(s, LOST_MS, LOST_MS, NULL, 0);
 	s->nudge_fd = s->wake_fd = -1;
 	s->poll_ms = STORE_POLL_MS;
@@ -151,35 +145,12 @@ int store_nudge_fd(const struct store *s)
 	return s->nudge_fd;
 }
 
-/* Call the callback for news: a dead or lost instance, or a wake-up. */
-static void tell_news(struct store *s)
-{
-	bool news;
-
-	pthread_mutex_lock(&s->lock);
-	news = s->on_news != NULL && (s->death || s->lost || s->woken != 0);
-	pthread_mutex_unlock(&s->lock);
-	if (news)
-		s->on_news(s->on_news_arg);
-}
-
-/*
- * Put READY before the requests that finished meanwhile, for the next store_dispatch().
- */
-static void tell_later(struct store *s, struct store_reqs *ready)
-{
-	pthread_mutex_lock(&s->lock);
-	STAILQ_CONCAT(ready, &s->finished);
-	STAILQ_CONCAT(&s->finished, ready);
-	pthread_mutex_unlock(&s->lock);
-	eventfd_write(s->event_fd, 1);
-}
-
 void store_dispatch(struct store *s)
 {
 	int64_t since_us = clock_mono_us();
 	struct store_reqs ready = STAILQ_HEAD_INITIALIZER(ready);
 	struct store_req *r;
+	bool news;
 	eventfd_t n;
 
 	eventfd_read(s->event_fd, &n);
@@ -193,20 +164,17 @@ void store_dispatch(struct store *s)
 		r->done(r->arg, &r->res);
 		store_req_free(r);
 	}
-	if (r != NULL)
-		tell_later(s, &ready);
-	tell_news(s);
-}
-
-static bool all_told(struct store *s)
-{
-	bool told;
-
 	pthread_mutex_lock(&s->lock);
-	told =
-	    !s->busy && STAILQ_EMPTY(&s->finished) && STAILQ_EMPTY(&s->queue);
+	/* the rest is for the next call, before the requests that finished meanwhile */
+	STAILQ_CONCAT(&ready, &s->finished);
+	STAILQ_CONCAT(&s->finished, &ready);
+	/* a dead or lost instance, or a wake-up */
+	news = s->on_news != NULL && (s->death || s->lost || s->woken != 0);
 	pthread_mutex_unlock(&s->lock);
-	return told;
+	if (r != NULL)
+		eventfd_write(s->event_fd, 1);
+	if (news)
+		s->on_news(s->on_news_arg);
 }
 
 /* Wait until the thread is idle. False: UNTIL_MS came first. */
@@ -217,7 +185,7 @@ static bool wait_idle(struct store *s, int64_t until_ms)
 	pthread_mutex_lock(&s->lock);
 	while ((s->busy || !STAILQ_EMPTY(&s->queue)) &&
 	       clock_mono_ms() < until_ms)
-		store_wait_until(s, &s->idle, until_ms);
+		store_wait_until(&s->idle, &s->lock, until_ms);
 	idle = !s->busy && STAILQ_EMPTY(&s->queue);
 	pthread_mutex_unlock(&s->lock);
 	return idle;
@@ -235,6 +203,7 @@ static void set_and_wake(struct store *s, bool *flag)
 void store_stop(struct store *s, int timeout_ms)
 {
 	int64_t until_ms = clock_mono_ms() + timeout_ms;
+	bool all_told;
 
 	if (s == NULL)
 		return;
@@ -247,7 +216,11 @@ void store_stop(struct store *s, int timeout_ms)
 			wait_idle(s, STORE_FOREVER);
 		}
 		store_dispatch(s); /* a callback may queue further requests */
-	} while (!all_told(s));
+		pthread_mutex_lock(&s->lock);
+		all_told = !s->busy && STAILQ_EMPTY(&s->finished) &&
+			   STAILQ_EMPTY(&s->queue);
+		pthread_mutex_unlock(&s->lock);
+	} while (!all_told);
 	set_and_wake(s, &s->stopped);
 	if (s->begun)
 		pthread_join(s->thread, NULL);

@@ -158,24 +158,17 @@ void store_recover_begun(struct store *s, store_done done, void *arg)
 	    .limit = s->lost_artifact_ms);
 }
 
-static void forget_own(struct store *s)
-{
-	for (size_t i = 0; i < s->n_lost_own; i++)
-		free((char *)(uintptr_t)s->lost_own[i].requestor);
-	free(s->lost_own);
-	s->lost_own = NULL;
-	s->n_lost_own = 0;
-}
-
 void store_keep_lost(struct store *s, int64_t run_ms, int64_t artifact_ms,
 		     const struct store_keep *own, size_t n)
 {
 	s->lost_run_ms = run_ms;
 	s->lost_artifact_ms = artifact_ms;
 	pthread_mutex_lock(&s->lock);
-	forget_own(s);
-	if (n > 0)
-		s->lost_own = xcalloc(n, sizeof(*own));
+	for (size_t i = 0; i < s->n_lost_own; i++)
+		free((char *)(uintptr_t)s->lost_own[i].requestor);
+	free(s->lost_own);
+	s->lost_own = n > 0 ? xcalloc(n, sizeof(*own)) : NULL;
+	s->n_lost_own = 0;
 	for (; s->n_lost_own < n; s->n_lost_own++)
 		s->lost_own[s->n_lost_own] = (struct store_keep){
 		    .requestor = xstrdup(own[s->n_lost_own].requestor),

@@ -2,8 +2,8 @@
 /*
  * store_batch.c - executes a batch of requests in one transaction, and after a
  * failure each request by itself, so that one bad request fails alone. The
- * store's thread calls it. Requests that have to be kept go to a queue for
- * further tries; the others get their -errno. db/store_stuck.c tries requests whose
+ * store's thread calls the functions. Requests to be kept go to a queue for
+ * further tries; the others get -errno. db/store_stuck.c tries requests whose
  * rows other sessions lock.
  */
 #include "supervisor/store/store_impl.h"
@@ -23,13 +23,6 @@
 /* consecutive deadlocks before a deadlock counts as a failure */
 #define DEADLOCKS 5
 
-/* Must the puts before R be done before R, so that none can merge with a put after R? */
-static bool is_barrier(const struct store_req *r)
-{
-	return r->op != &store_op_put_run &&
-	       r->op != &store_op_expire_artifacts;
-}
-
 size_t store_slot(const char *id)
 {
 	size_t n = strlen(id), h = 0;
@@ -40,50 +33,37 @@ size_t store_slot(const char *id)
 }
 
 /*
- * R replaces the put BEFORE. When R leaves the inputs of the row unchanged, R
- * must write the inputs of BEFORE.
- */
-static void carry_inputs(const struct store_req *before, struct store_req *r)
-{
-	const char *inputs = before->run.inputs != NULL
-				 ? before->run.inputs
-				 : before->inputs_carried;
-
-	if (inputs == NULL || r->run.inputs_before == 0 ||
-	    r->inputs_carried != NULL)
-		return;
-	r->inputs_carried = xstrdup(inputs);
-}
-
-/*
  * Merge two puts of a row if no request between can see the difference. A put whose slot
  * another row takes over is not merged: the row is just written twice.
  */
 static void merge_batch(struct store_reqs *batch)
 {
 	struct store_req *puts[STORE_SLOTS] = {NULL}, *r;
+	const char *inputs;
 
 	STAILQ_FOREACH(r, batch, link) {
 		struct store_req **before = &puts[store_slot(r->run.id)];
 
-		if (is_barrier(r))
+		/* the puts before must be done before, and none can merge with a put after */
+		if (r->op != &store_op_put_run &&
+		    r->op != &store_op_expire_artifacts)
 			memset(puts, 0, sizeof(puts));
 		if (r->op != &store_op_put_run)
 			continue;
 		if (*before != NULL &&
 		    strcmp((*before)->run.id, r->run.id) == 0) {
 			(*before)->superseded_by = r;
-			carry_inputs(*before, r);
+			inputs = (*before)->run.inputs != NULL
+				     ? (*before)->run.inputs
+				     : (*before)->inputs_carried;
+			/* a put without the inputs must keep the row's */
+			if (inputs != NULL && r->run.inputs_before != 0 &&
+			    r->inputs_carried == NULL)
+				r->inputs_carried = xstrdup(inputs);
 			r->run.corrects &= (*before)->run.corrects;
 		}
 		*before = r;
 	}
-}
-
-/* Was R queued under an instance id from before store_rejoin()? */
-static bool is_of_another(const struct store *s, const struct store_req *r)
-{
-	return r->epoch != atomic_load(&s->epoch);
 }
 
 static int prepare_batch(struct store *s, struct store_reqs *batch,
@@ -93,7 +73,9 @@ static int prepare_batch(struct store *s, struct store_reqs *batch,
 	int rc = store_sql_open(s);
 
 	STAILQ_FOREACH(r, batch, link) {
-		if (rc == 0 && r->op->ours && is_of_another(s, r))
+		/* queued under an instance id from before store_rejoin()? */
+		if (rc == 0 && r->op->ours &&
+		    r->epoch != atomic_load(&s->epoch))
 			store_req_fail(r, -EOWNERDEAD,
 				       "it was asked for before another server "
 				       "took over");
@@ -180,61 +162,35 @@ static bool is_whole(const struct store_reqs *batch)
 }
 
 /*
- * A write of staged rows leaves earlier staged rows in place; any other write
- * moves the staged rows first.
- */
-static int write_batch(struct store *s, struct store_reqs *batch)
-{
-	int rc = store_sql_run(s, STMT_BEGIN_WRITE);
-
-	if (rc != 0)
-		return rc;
-	if (!s->staging)
-		rc = store_unstage(s);
-	if (rc == 0)
-		rc = execute(s, batch);
-	if (rc == 0)
-		rc = store_sql_run(s, STMT_COMMIT);
-	if (rc != 0)
-		store_sql_rollback(s);
-	else if (!s->staging)
-		s->staged = 0;
-	return rc;
-}
-
-/*
- * Execute a single statement without BEGIN, since within a transaction SQLite keeps what
- * a statement changes, for undo. A single put reads no other row, so rows staged by other
- * instances may stay staged; rows staged by this instance move first.
+ * A write of staged rows leaves earlier staged rows in place; any other write moves the
+ * staged rows first. A single statement is executed without BEGIN, since within a
+ * transaction SQLite keeps what a statement changes, for undo. A single put reads no
+ * other row, so rows staged by other instances may stay staged.
  */
 static int transact(struct store *s, struct store_reqs *batch, bool writes)
 {
 	size_t stageable = store_stageable(s, batch);
+	bool alone;
 	int rc;
 
 	if (!writes)
 		return store_read(s, batch, execute);
 	s->staging = stageable > 0;
-	if (s->engine->commits_alone && (s->staging || s->staged == 0) &&
-	    is_whole(batch))
-		rc = execute(s, batch);
-	else
-		rc = write_batch(s, batch);
-	s->staging = false;
+	alone = s->engine->commits_alone && (s->staging || s->staged == 0) &&
+		is_whole(batch);
+	rc = alone ? 0 : store_sql_run(s, STMT_BEGIN_WRITE);
+	if (rc == 0 && !alone && !s->staging)
+		rc = store_unstage(s);
 	if (rc == 0)
-		s->staged += stageable;
+		rc = execute(s, batch);
+	if (rc == 0 && !alone)
+		rc = store_sql_run(s, STMT_COMMIT);
+	if (rc != 0)
+		store_sql_rollback(s);
+	else
+		s->staged = (s->staging ? s->staged : 0) + stageable;
+	s->staging = false;
 	return rc;
-}
-
-/*
- * A probe of a failing store waits only briefly for a lock, because reads wait
- * behind the probe.
- */
-static bool is_brief(const struct store *s, const struct store_reqs *batch)
-{
-	return s->alone && STAILQ_FIRST(batch)->op == &store_op_probe &&
-	       s->failing[0] != '\0' && s->engine->relax != NULL &&
-	       s->engine->is_open(s);
 }
 
 int store_attempt(struct store *s, struct store_reqs *batch)
@@ -247,7 +203,11 @@ int store_attempt(struct store *s, struct store_reqs *batch)
 	s->alone = STAILQ_NEXT(STAILQ_FIRST(batch), link) == NULL;
 	s->parts_left = PARTS_EACH;
 	rc = prepare_batch(s, batch, &writes);
-	brief = rc == 0 && is_brief(s, batch);
+	/* the probe of a failing store: reads wait behind it, so the probe waits briefly for a lock */
+	brief = rc == 0 && s->alone &&
+		STAILQ_FIRST(batch)->op == &store_op_probe &&
+		s->failing[0] != '\0' && s->engine->relax != NULL &&
+		s->engine->is_open(s);
 	if (brief)
 		s->engine->relax(s, true);
 	if (rc == 0)
@@ -394,21 +354,6 @@ static bool try_alone(struct store *s, struct pass *p, struct store_req *r,
 	return store_stuck_note(s, r, *verdict, p->rows);
 }
 
-static void try_next(struct store *s, struct pass *p, struct store_req *r)
-{
-	int verdict = p->rc;
-	bool of_row = try_alone(s, p, r, &verdict);
-
-	if (verdict == 0) {
-		store_settle(s, r);
-		STAILQ_INSERT_TAIL(&p->decided, r, link);
-		return;
-	}
-	p->failed |= !of_row;
-	p->rc = verdict;
-	store_refuse(s, r, verdict, p->errmsg, &p->decided, p->retry_queue);
-}
-
 /*
  * The batch failed with RC. Try each request alone, so that a bad request fails
  * alone, and so that reads are served while writes are impossible. Detect a
@@ -433,8 +378,19 @@ static void one_by_one(struct store *s, struct store_reqs *batch,
 	p.tries[false] = closed ? 0 : TRIES;
 	p.tries[true] = closed || (rc == -EBUSY && !p.rows) ? 0 : TRIES;
 	while ((r = STAILQ_FIRST(batch)) != NULL) {
+		int verdict = p.rc;
+		bool of_row;
+
 		STAILQ_REMOVE_HEAD(batch, link);
-		try_next(s, &p, r);
+		of_row = try_alone(s, &p, r, &verdict);
+		if (verdict == 0) {
+			store_settle(s, r);
+			STAILQ_INSERT_TAIL(&p.decided, r, link);
+			continue;
+		}
+		p.failed |= !of_row;
+		p.rc = verdict;
+		store_refuse(s, r, verdict, p.errmsg, &p.decided, retry_queue);
 	}
 	if (p.rows)
 		s->engine->hurry(s, false);

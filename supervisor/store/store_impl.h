@@ -328,8 +328,8 @@ void store_wakes_lost(struct store *s);
 int store_thread_start(struct store *s);
 /* Give R (*taken*) to the thread; NULL is fine. */
 void store_submit(struct store *s, struct store_req *r);
-/* Wait on C until MS (monotonic). LOCK is held. */
-void store_wait_until(struct store *s, pthread_cond_t *c, int64_t ms);
+/* Wait on C until MS (monotonic), or STORE_FOREVER. LOCK is held. */
+void store_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms);
 /* Wake the thread. */
 void store_wake_thread(struct store *s);
 /* Return when the thread has work next (monotonic ms). LOCK is held. */

@@ -28,15 +28,15 @@
 #define BACKOFF_MAX_MS 2000
 #define STACK_BYTES ((size_t)512 << 10)
 
-void store_wait_until(struct store *s, pthread_cond_t *c, int64_t ms)
+void store_wait_until(pthread_cond_t *c, pthread_mutex_t *lock, int64_t ms)
 {
 	struct timespec ts = {.tv_sec = ms / 1000,
 			      .tv_nsec = ms % 1000 * 1000000};
 
 	if (ms == STORE_FOREVER)
-		pthread_cond_wait(c, &s->lock);
+		pthread_cond_wait(c, lock);
 	else
-		pthread_cond_timedwait(c, &s->lock, &ts);
+		pthread_cond_timedwait(c, lock, &ts);
 }
 
 /* Wake the thread, since the thread has something to do. */
@@ -49,23 +49,30 @@ void store_wake_thread(struct store *s)
 }
 
 /*
- * Release the lock and wait until MS, or let the engine wait, which also
- * listens for wake-ups.
+ * Release the lock and wait until DUE, or until a new request; or let the engine wait,
+ * which also listens for wake-ups. When the queue has just become empty, wake once more
+ * before rows deferred from now on are due: while runs follow each other, the first rows
+ * then wake no thread.
  */
-static void rest_until(struct store *s, int64_t ms)
+static void rest_until_due(struct store *s, int64_t due)
 {
 	eventfd_t n;
 
+	s->dozing = due == STORE_FOREVER && s->worked;
+	s->worked = false;
+	if (s->dozing)
+		due = clock_mono_ms() + DEFERRED_MS;
 	if (s->wake_fd < 0) {
-		store_wait_until(s, &s->wake, ms);
-		return;
+		store_wait_until(&s->wake, &s->lock, due);
+	} else {
+		atomic_store(&s->resting, true);
+		pthread_mutex_unlock(&s->lock);
+		s->engine->rest(s, s->wake_fd, due);
+		pthread_mutex_lock(&s->lock);
+		atomic_store(&s->resting, false);
+		eventfd_read(s->wake_fd, &n);
 	}
-	atomic_store(&s->resting, true);
-	pthread_mutex_unlock(&s->lock);
-	s->engine->rest(s, s->wake_fd, ms);
-	pthread_mutex_lock(&s->lock);
-	atomic_store(&s->resting, false);
-	eventfd_read(s->wake_fd, &n);
+	s->dozing = false;
 }
 
 /*
@@ -105,13 +112,6 @@ static void backoff(struct store *s)
 	s->retry_ms = clock_mono_ms() + s->backoff_ms;
 }
 
-/* Do writes still fail? A successful read does not prove that writes work again. */
-static bool still_fails(const struct store *s)
-{
-	return s->errmsg[0] == '\0' && s->failing[0] != '\0' &&
-	       s->fails_writes && !s->wrote;
-}
-
 /*
  * Log once that the store began to fail, and once that the store works again; but a
  * failure at the first use is reported by the caller of the request. LOCK is held.
@@ -119,7 +119,9 @@ static bool still_fails(const struct store *s)
 static void diagnose(struct store *s)
 {
 	bool failing = s->errmsg[0] != '\0', used = s->used;
-	bool stays = still_fails(s);
+	/* a successful read does not prove that writes work again */
+	bool stays =
+	    !failing && s->failing[0] != '\0' && s->fails_writes && !s->wrote;
 
 	s->used = true;
 	if (!stays)
@@ -194,16 +196,6 @@ static bool has_twin(const struct store_reqs *all, const struct store_req *r)
 	return false;
 }
 
-/* Mark the slots of urgent rows, so that most rows need no comparison with all others. */
-static void mark_urgent(const struct store_reqs *all, bool slots[STORE_SLOTS])
-{
-	const struct store_req *r;
-
-	STAILQ_FOREACH(r, all, link)
-		if (r->urgent)
-			slots[store_slot(r->run.id)] = true;
-}
-
 /*
  * As take_batch(), but deferred rows wait on, since the end of the run may come
  * before the row is due. A read needs all earlier rows to be written.
@@ -221,7 +213,9 @@ static void take_due(struct store *s, struct store_reqs *batch)
 	}
 	STAILQ_CONCAT(&all, &s->queue);
 	take_batch(s, batch);
-	mark_urgent(&all, n_urgent);
+	/* most rows then need no comparison with all others */
+	STAILQ_FOREACH(r, &all, link)
+		n_urgent[store_slot(r->run.id)] |= r->urgent;
 	STAILQ_FOREACH(r, &all, link)
 		r->deferred =
 		    !r->urgent && r->run.idem_key == NULL &&
@@ -288,19 +282,6 @@ static void work_batches(struct store *s)
 }
 
 /*
- * Rest until DUE, or until a new request. When the queue has just become empty,
- * wake once more before rows deferred from now on are due: while runs follow
- * each other, the first rows then wake no thread.
- */
-static void rest_until_due(struct store *s, int64_t due)
-{
-	s->dozing = due == STORE_FOREVER && s->worked;
-	s->worked = false;
-	rest_until(s, s->dozing ? clock_mono_ms() + DEFERRED_MS : due);
-	s->dozing = false;
-}
-
-/*
  * Check that the database is reachable and that this instance still counts as
  * alive, even without requests.
  */
@@ -342,14 +323,6 @@ static void rejoin(struct store *s)
 	s->errmsg[0] = '\0';
 	diagnose(s);
 	s->beat_ms = 0;
-}
-
-/* Wake other instances to read the rows that are durable now. */
-static void wake_others(struct store *s)
-{
-	pthread_mutex_unlock(&s->lock);
-	store_wake_now(s);
-	pthread_mutex_lock(&s->lock);
 }
 
 /* Move staged rows after the answers were delivered, so that no request waits. */
@@ -403,21 +376,25 @@ static void *thread_main(void *arg)
 			s->busy = false;
 			pthread_cond_signal(&s->idle);
 		}
-		if (s->rejoin != NULL)
+		if (s->rejoin != NULL) {
 			rejoin(s);
-		else if (!s->abandon && s->beat_ms <= now)
+		} else if (!s->abandon && s->beat_ms <= now) {
 			beat(s); /* first, even with much to do */
-		else if (!s->abandon && wake <= now)
-			wake_others(s);
-		else if (!s->abandon && move <= now)
+		} else if (!s->abandon && wake <= now) {
+			/* other instances read the rows that are durable now */
+			pthread_mutex_unlock(&s->lock);
+			store_wake_now(s);
+			pthread_mutex_lock(&s->lock);
+		} else if (!s->abandon && move <= now) {
 			unstage_ends(s);
-		else if (!s->abandon && due <= now)
+		} else if (!s->abandon && due <= now) {
 			work_batches(s);
-		else
+		} else {
 			rest_until_due(s, s->abandon
 					      ? STORE_FOREVER
 					      : least(least(due, wake),
 						      least(move, s->beat_ms)));
+		}
 	}
 	pthread_mutex_unlock(&s->lock);
 	leave_store(s);

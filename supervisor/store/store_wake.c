@@ -78,14 +78,9 @@ int64_t store_wake_due_ms(const struct store *s)
 		   : INT64_MAX;
 }
 
-static int some(int runs)
-{
-	return runs < SOME_MAX - SOME_MIN ? runs + SOME_MIN : SOME_MAX;
-}
-
 void store_wake_now(struct store *s)
 {
-	int64_t nodes = s->about.nodes;
+	int64_t nodes = s->about.nodes, some = s->wakes.runs + SOME_MIN;
 	struct store_cursor *st;
 	char *lines;
 
@@ -93,12 +88,14 @@ void store_wake_now(struct store *s)
 		return;
 	buf_add(&s->wakes.nodes, "", 1);
 	lines = buf_take(&s->wakes.nodes, NULL);
+	if (some > SOME_MAX)
+		some = SOME_MAX;
 	if (s->engine->is_open(s)) {
 		st =
 		    store_query(s, STMT_WAKE,
 				STORE_STR(lines[0] != '\0' ? lines + 1 : lines),
 				STORE_STR(s->wakes.run), STORE_STR(s->instance),
-				STORE_NUM(some(s->wakes.runs)));
+				STORE_NUM(some));
 		while (store_sql_step(s, st) == 1)
 			;
 		if (s->errmsg[0] != '\0')

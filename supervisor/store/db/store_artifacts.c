@@ -62,12 +62,6 @@ static bool may_pass(int rc)
 	return false;
 }
 
-static bool names_ok(const struct store_artifact *a)
-{
-	return state_file_name_ok(a->id) && state_file_name_ok(a->run_id) &&
-	       strcmp(a->run_id, STORE_TMP_NAME) != 0;
-}
-
 /*
  * The bytes are synced before the transaction, so that no other process waits
  * for the sync. After a failed fsync(2) a second fsync must not be believed, so
@@ -75,9 +69,12 @@ static bool names_ok(const struct store_artifact *a)
  */
 static int sync_tmp(struct store *s, struct store_req *r)
 {
-	if (!names_ok(&r->artifact)) {
+	const struct store_artifact *a = &r->artifact;
+
+	if (!state_file_name_ok(a->id) || !state_file_name_ok(a->run_id) ||
+	    strcmp(a->run_id, STORE_TMP_NAME) == 0) {
 		store_req_fail(r, -EINVAL, "artifact %s of %s: not a file name",
-			       r->artifact.id, r->artifact.run_id);
+			       a->id, a->run_id);
 		return 0;
 	}
 	if (s->in_rows)
@@ -108,20 +105,15 @@ static void remove_tmp(struct store *s, struct store_req *r)
 	unlink(r->tmp_path);
 }
 
-static int insert_row(struct store *s, const struct store_artifact *a)
-{
-	struct store_cursor *st = store_sql(s, STMT_PUT_ARTIFACT);
-
-	store_bind_row(st, 1, a, columns, ARRAY_LEN(columns));
-	return store_sql_step(s, st);
-}
-
 /* Write the row after the bytes, so that each artifact with a row can be read. */
 static int put_artifact_row(struct store *s, struct store_req *r)
 {
 	const struct store_artifact *a = &r->artifact;
-	int rc = insert_row(s, a);
+	struct store_cursor *st = store_sql(s, STMT_PUT_ARTIFACT);
+	int rc;
 
+	store_bind_row(st, 1, a, columns, ARRAY_LEN(columns));
+	rc = store_sql_step(s, st);
 	if (!store_is_refused(rc))
 		return rc;
 	store_req_fail(r, -EINVAL, "%s: artifact %s: %s", s->db_path, a->id,
@@ -309,26 +301,19 @@ static int read_range(struct store *s, struct store_req *r)
 	return rc;
 }
 
-static int find_artifact(struct store *s, struct store_req *r, bool *gone)
+static int read_artifact(struct store *s, struct store_req *r)
 {
+	const struct store_artifact *a = &r->found;
 	struct store_cursor *st = store_query(
 	    s, STMT_GET_ARTIFACT, STORE_STR(r->id), STORE_STR(r->requestor));
+	bool gone = false;
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
 		r->found_text = store_artifact_row(st, &r->found);
 		r->res.artifact = &r->found;
-		*gone = store_number(st, STORE_ARTIFACT_COLUMNS) != 0;
+		gone = store_number(st, STORE_ARTIFACT_COLUMNS) != 0;
 	}
-	return rc;
-}
-
-static int read_artifact(struct store *s, struct store_req *r)
-{
-	const struct store_artifact *a = &r->found;
-	bool gone = false;
-	int rc = find_artifact(s, r, &gone);
-
 	if (rc != 0)
 		return rc;
 	if (r->res.artifact == NULL)

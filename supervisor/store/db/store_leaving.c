@@ -199,24 +199,21 @@ void store_closing_end(struct store *s)
 
 /* ---- after the commit ---- */
 
-static void remove_file(struct store *s, const struct store_file *f)
-{
-	int fd = state_file_hold(s->files, f->folder, f->id);
-	struct stat st;
-	int rc = state_file_remove(s->files, f->folder, f->id);
-
-	if (rc != 0)
-		log_warn("store", "run=%s artifact=%s stray=\"%s\"", f->folder,
-			 f->id, strerror(-rc));
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > LARGE_BYTES)
-		close_aside(s, fd);
-	else if (fd >= 0)
-		close(fd);
-}
-
 void store_leaving_go(struct store *s)
 {
-	for (size_t i = 0; i < s->n_leaving; i++)
-		remove_file(s, &s->leaving[i]);
+	for (size_t i = 0; i < s->n_leaving; i++) {
+		const struct store_file *f = &s->leaving[i];
+		int fd = state_file_hold(s->files, f->folder, f->id);
+		struct stat st;
+		int rc = state_file_remove(s->files, f->folder, f->id);
+
+		if (rc != 0)
+			log_warn("store", "run=%s artifact=%s stray=\"%s\"",
+				 f->folder, f->id, strerror(-rc));
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > LARGE_BYTES)
+			close_aside(s, fd);
+		else if (fd >= 0)
+			close(fd);
+	}
 	store_leaving_forget(s);
 }

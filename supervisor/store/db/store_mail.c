@@ -115,22 +115,6 @@ static void nudge(struct store *s, struct store_req *r)
 	free(path);
 }
 
-/* Read a row; returns whether the row is an answer of a client. */
-static bool read_message(struct store_cursor *st, struct store_message *l)
-{
-	snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
-	l->number = store_number(st, 1);
-	l->kind = l->number < STORE_MAIL_ANSWER ? (enum store_mail)l->number
-						: STORE_MAIL_ANSWER;
-	l->until_ms = store_number(st, 2);
-	l->body = l->requestor = NULL;
-	if (l->kind != STORE_MAIL_ANSWER)
-		return false;
-	l->body = xstrdup(store_text(st, 3));
-	l->requestor = xstrdup(store_text(st, 4));
-	return true;
-}
-
 /*
  * Read all mail about open runs of this instance, at most three rows for each run; and a
  * few answers that clients gave at other instances, since there may be many.
@@ -152,34 +136,25 @@ static int read_mail(struct store *s, struct store_req *r)
 			r->messages = xrealloc(
 			    r->messages, (2 * n + 1) * sizeof(*r->messages));
 		l = &r->messages[n++];
-		if (read_message(st, l)) {
-			answers++;
-			bytes += strlen(l->body);
-		}
 		r->res.n_mail = n;
+		snprintf(l->run_id, sizeof(l->run_id), "%s", store_text(st, 0));
+		l->number = store_number(st, 1);
+		l->kind = l->number < STORE_MAIL_ANSWER
+			      ? (enum store_mail)l->number
+			      : STORE_MAIL_ANSWER;
+		l->until_ms = store_number(st, 2);
+		l->body = l->requestor = NULL;
+		if (l->kind != STORE_MAIL_ANSWER)
+			continue;
+		l->body = xstrdup(store_text(st, 3));
+		l->requestor = xstrdup(store_text(st, 4));
+		answers++;
+		bytes += strlen(l->body);
 	}
 	r->res.mail = r->messages;
 	r->res.more =
 	    answers >= STORE_MESSAGES_READ || bytes >= STORE_MESSAGE_BYTES_READ;
 	return rc;
-}
-
-/*
- * Make a random number, so that no message replaces another. 0 and *NUMBER; 1: R
- * has failed; or -errno.
- */
-static int message_number(struct store *s, struct store_req *r, int64_t *number)
-{
-	uint64_t random;
-
-	if (!store_is_shared(s)) {
-		store_req_fail(r, -EOPNOTSUPP, "instances of one machine");
-		return 1;
-	}
-	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-		return store_failed(s, -EIO, s->db_path);
-	*number = (int64_t)(random >> 2) + STORE_MAIL_ANSWER;
-	return 0;
 }
 
 /* Send R's message by the statement HOW; the statements have the same parameters. */
@@ -188,13 +163,18 @@ static int send_message(struct store *s, struct store_req *r,
 {
 	bool is_full = false;
 	struct store_cursor *st;
-	int64_t number = 0;
-	int rc = message_number(s, r, &number);
+	uint64_t random; /* so that no message replaces another */
+	int rc;
 
-	if (rc != 0)
-		return rc < 0 ? rc : 0;
+	if (!store_is_shared(s)) {
+		store_req_fail(r, -EOPNOTSUPP, "instances of one machine");
+		return 0;
+	}
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return store_failed(s, -EIO, s->db_path);
 	st = store_query(s, how, STORE_STR(r->requestor), STORE_STR(r->id),
-			 STORE_STR(s->instance), STORE_NUM(number),
+			 STORE_STR(s->instance),
+			 STORE_NUM((int64_t)(random >> 2) + STORE_MAIL_ANSWER),
 			 STORE_NUM(r->time_ms), STORE_STR(r->key));
 	while ((rc = store_sql_step(s, st)) == 1) {
 		is_full = store_number(st, 1) == 0;

@@ -150,12 +150,19 @@ int store_queue_again(struct store *s, const char *instance, int64_t now_ms,
 
 /* ---- counts ---- */
 
-static int count(struct store *s, struct store_req *r)
+static int look_at_queue(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st =
-	    store_query(s, STMT_QUEUE_COUNTS, STORE_STR(s->instance));
+	    store_query(s, STMT_QUEUE_WAITS, STORE_STR(s->instance));
 	int rc;
 
+	while ((rc = store_sql_step(s, st)) == 1)
+		r->res.waits = store_number(st, 0) != 0;
+	/* a run of a lost claim is in no queue, and only a further claim reads the run */
+	r->res.waits |= s->claim_failed;
+	if (rc != 0 || r->limit == 0)
+		return rc;
+	st = store_query(s, STMT_QUEUE_COUNTS, STORE_STR(s->instance));
 	while ((rc = store_sql_step(s, st)) == 1) {
 		size_t n = r->res.n_uses++;
 
@@ -168,19 +175,6 @@ static int count(struct store *s, struct store_req *r)
 	}
 	r->res.uses = r->uses;
 	return rc;
-}
-
-static int look_at_queue(struct store *s, struct store_req *r)
-{
-	struct store_cursor *st =
-	    store_query(s, STMT_QUEUE_WAITS, STORE_STR(s->instance));
-	int rc;
-
-	while ((rc = store_sql_step(s, st)) == 1)
-		r->res.waits = store_number(st, 0) != 0;
-	/* a run of a lost claim is in no queue, and only a further claim reads the run */
-	r->res.waits |= s->claim_failed;
-	return rc == 0 && r->limit != 0 ? count(s, r) : rc;
 }
 
 static int serve(struct store *s, struct store_req *r)

@@ -86,15 +86,6 @@ bool store_instance_lives(struct store *s, const char *name)
 	return lives;
 }
 
-/* Watch the lock file, which senders of mail touch; senders on other machines cannot. */
-static void recv_nudges(struct store *s, const char *path)
-{
-	bool watched = s->nudge_fd >= 0 &&
-		       inotify_add_watch(s->nudge_fd, path, IN_ATTRIB) >= 0;
-
-	atomic_store(&s->nudged, watched && s->engine->lives == NULL);
-}
-
 int store_instance_lock(struct store *s)
 {
 	char *dir = xasprintf("%s/" STORE_INSTANCES_DIR, s->dir);
@@ -119,8 +110,12 @@ int store_instance_lock(struct store *s)
 	}
 	if (rc != 0)
 		store_failed(s, rc, path);
-	else
-		recv_nudges(s, path);
+	else /* senders of mail touch the file; on other machines they cannot */
+		atomic_store(
+		    &s->nudged,
+		    s->nudge_fd >= 0 &&
+			inotify_add_watch(s->nudge_fd, path, IN_ATTRIB) >= 0 &&
+			s->engine->lives == NULL);
 out:
 	free(path);
 	free(dir);
@@ -246,28 +241,6 @@ static void end_recovery(struct store *s, struct store_req *r)
 	r->recovery = NULL;
 }
 
-static void copy_own(struct store *s, struct store_recovery *v)
-{
-	pthread_mutex_lock(&s->lock);
-	v->own = xcalloc(s->n_lost_own + 1, sizeof(*v->own));
-	for (; v->n_own < s->n_lost_own; v->n_own++)
-		v->own[v->n_own] = (struct store_keep){
-		    .requestor = xstrdup(s->lost_own[v->n_own].requestor),
-		    .run_ms = s->lost_own[v->n_own].run_ms};
-	pthread_mutex_unlock(&s->lock);
-}
-
-/* A folder shared with other machines is scanned even if no instance died here. */
-static bool recovery_is_due(struct store *s)
-{
-	int64_t now = clock_mono_ms();
-
-	if (strcmp(s->files, s->dir) == 0 || now < s->look_ms)
-		return false;
-	s->look_ms = now + SHARED_MS;
-	return true;
-}
-
 /*
  * Find dead instances and possible strays, without the write lock, since other
  * instances may be busy.
@@ -276,13 +249,25 @@ static int find_dead(struct store *s, struct store_req *r)
 {
 	struct store_recovery *v = xcalloc(1, sizeof(*v));
 	char *dir = xasprintf("%s/" STORE_INSTANCES_DIR, s->dir);
+	int64_t now = clock_mono_ms();
+	bool due;
 	int rc;
 
 	v->s = s;
 	r->recovery = v;
-	copy_own(s, v);
+	pthread_mutex_lock(&s->lock);
+	v->own = xcalloc(s->n_lost_own + 1, sizeof(*v->own));
+	for (; v->n_own < s->n_lost_own; v->n_own++)
+		v->own[v->n_own] = (struct store_keep){
+		    .requestor = xstrdup(s->lost_own[v->n_own].requestor),
+		    .run_ms = s->lost_own[v->n_own].run_ms};
+	pthread_mutex_unlock(&s->lock);
 	rc = state_file_each(dir, on_instance, v);
-	if (rc == 0 && (v->n_dead > 0 || recovery_is_due(s))) {
+	/* a folder shared with other machines is scanned even if no instance died here */
+	due = strcmp(s->files, s->dir) != 0 && now >= s->look_ms;
+	if (rc == 0 && v->n_dead == 0 && due)
+		s->look_ms = now + SHARED_MS;
+	if (rc == 0 && (v->n_dead > 0 || due)) {
 		free(dir);
 		dir = xasprintf("%s/" STORE_ARTIFACTS_DIR, s->files);
 		rc = state_file_each(dir, on_run_dir, v);
@@ -382,19 +367,6 @@ static bool is_missing(const struct store *s, const char *instance)
 	return missing;
 }
 
-/* Is NAME dead, so that this instance must take over the runs? 1, 0 or -errno. */
-static int is_to_claim(struct store *s, const struct store_recovery *v,
-		       const char *name)
-{
-	bool dead = is_dead(v, name, strlen(name));
-
-	if (strcmp(name, s->instance) == 0 || name[0] == '\0')
-		return 0; /* runs without an owner wait in the common queue */
-	if (s->engine->bury != NULL)
-		return s->engine->bury(s, name, dead);
-	return dead || is_missing(s, name);
-}
-
 static int claim_all(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st = store_sql(s, STMT_INSTANCES);
@@ -407,11 +379,19 @@ static int claim_all(struct store *s, struct store_req *r)
 		names[n++] = xstrdup(store_text(st, 0));
 	}
 	for (size_t i = 0; i < n; i++) {
-		int dead = rc == 0 ? is_to_claim(s, r->recovery, names[i]) : 0;
+		char *name = names[i];
+		int dead = is_dead(r->recovery, name, strlen(name));
 
+		/* runs without an owner wait in the common queue */
+		if (rc != 0 || strcmp(name, s->instance) == 0 || *name == '\0')
+			dead = 0;
+		else if (s->engine->bury != NULL)
+			dead = s->engine->bury(s, name, dead != 0);
+		else if (dead == 0)
+			dead = is_missing(s, name);
 		if (dead != 0)
-			rc = dead == 1 ? claim_instance(s, r, names[i]) : dead;
-		free(names[i]);
+			rc = dead == 1 ? claim_instance(s, r, name) : dead;
+		free(name);
 	}
 	free(names);
 	return rc;

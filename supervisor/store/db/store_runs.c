@@ -104,18 +104,6 @@ static bool is_end_refused(const struct store *s, const struct store_req *r,
 	       r->retry && r->run.finished_ms > 0;
 }
 
-/* Record the end without texts, since otherwise the end would never be recorded. */
-static int write_bare(struct store *s, const struct store_req *r,
-		      struct store_run *run)
-{
-	log_rarely("store", "run=%s record=bare err=\"%s\"", r->run.id,
-		   s->engine->words(s));
-	s->errmsg[0] = '\0';
-	run->view = run->log = run->options = run->inputs = NULL;
-	run->task_note = NULL;
-	return write_row(s, run);
-}
-
 static int put_run(struct store *s, struct store_req *r)
 {
 	struct store_run run = r->run;
@@ -146,7 +134,13 @@ static int put_run(struct store *s, struct store_req *r)
 		rc = write_row(s, &run);
 	}
 	if (is_end_refused(s, r, rc)) {
-		rc = write_bare(s, r, &run);
+		/* without texts, since otherwise the end would never be recorded */
+		log_rarely("store", "run=%s record=bare err=\"%s\"", run.id,
+			   s->engine->words(s));
+		s->errmsg[0] = '\0';
+		run.view = run.log = run.options = run.inputs = NULL;
+		run.task_note = NULL;
+		rc = write_row(s, &run);
 		if (rc != 0) /* the end was promised */
 			return rc;
 	}
@@ -294,20 +288,6 @@ static int count_between(struct store *s, const struct store_filter *f,
 	    n);
 }
 
-static int count_matches(struct store *s, struct store_req *r)
-{
-	const struct store_filter *f = &r->filter;
-
-	if (f->from != NULL || f->before != NULL)
-		return count_between(s, f, from_of(f), before_of(f),
-				     &r->res.total);
-	return read_count(s,
-			  store_query(s, STMT_COUNT, STORE_STR(f->requestor),
-				      STORE_STR(f->template_id),
-				      STORE_NUM(f->status)),
-			  &r->res.total);
-}
-
 static enum store_stmt list_of(const struct store_filter *f)
 {
 	enum { ANY, OPEN, ENDED };
@@ -409,9 +389,20 @@ static int list_page(struct store *s, struct store_req *r, struct page p)
 static int list_runs(struct store *s, struct store_req *r)
 {
 	const struct store_filter *f = &r->filter;
-	int rc = count_matches(s, r);
-	int64_t rest = r->res.total - f->offset;
+	int64_t rest;
+	int rc;
 
+	if (f->from != NULL || f->before != NULL)
+		rc = count_between(s, f, from_of(f), before_of(f),
+				   &r->res.total);
+	else
+		rc = read_count(s,
+				store_query(s, STMT_COUNT,
+					    STORE_STR(f->requestor),
+					    STORE_STR(f->template_id),
+					    STORE_NUM(f->status)),
+				&r->res.total);
+	rest = r->res.total - f->offset;
 	if (rc != 0 || rest <= 0 || f->limit <= 0)
 		return rc;
 	return list_page(s, r,

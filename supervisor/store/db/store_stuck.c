@@ -35,20 +35,6 @@ void store_stuck_set_aside(struct store_reqs *batch, struct store_reqs *stuck)
 	STAILQ_CONCAT(batch, &rest);
 }
 
-/* Write to this instance's row, and lock the tables as every write does. */
-static int test_tables(struct store *s)
-{
-	int rc = store_sql_run(s, STMT_BEGIN_WRITE);
-
-	if (rc == 0)
-		rc = s->engine->touch(s);
-	if (rc == 0)
-		rc = store_sql_run(s, STMT_COMMIT);
-	if (rc != 0)
-		store_sql_rollback(s);
-	return rc;
-}
-
 bool store_stuck_rows_alone(struct store *s)
 {
 	char errmsg[STORE_WHY_SIZE];
@@ -56,7 +42,14 @@ bool store_stuck_rows_alone(struct store *s)
 
 	memcpy(errmsg, s->errmsg, sizeof(errmsg));
 	s->engine->hurry(s, true);
-	rc = test_tables(s);
+	/* write to this instance's row, and lock the tables as every write does */
+	rc = store_sql_run(s, STMT_BEGIN_WRITE);
+	if (rc == 0)
+		rc = s->engine->touch(s);
+	if (rc == 0)
+		rc = store_sql_run(s, STMT_COMMIT);
+	if (rc != 0)
+		store_sql_rollback(s);
 	s->engine->hurry(s, false);
 	memcpy(s->errmsg, errmsg, sizeof(errmsg));
 	s->why_rc = why_rc;
@@ -137,33 +130,15 @@ static void try_all(struct store *s, struct store_reqs *stuck,
 	STAILQ_CONCAT(stuck, &tried);
 }
 
-/* Keep promised requests of STUCK for the next try; other requests fail. */
-static size_t keep(struct store *s, struct store_reqs *stuck,
-		   struct store_reqs *decided, struct store_reqs *retry_queue)
-{
-	struct store_req *r;
-	size_t n = 0;
-
-	while ((r = STAILQ_FIRST(stuck)) != NULL) {
-		STAILQ_REMOVE_HEAD(stuck, link);
-		r->stuck = true;
-		n += r->retry;
-		store_refuse(s, r, -EBUSY, s->stuck_why, decided, retry_queue);
-	}
-	return n;
-}
-
-static bool is_due(const struct store *s, const struct store_reqs *decided)
-{
-	return STAILQ_EMPTY(decided) || clock_mono_ms() >= s->stuck_ms;
-}
-
 void store_stuck_try(struct store *s, struct store_reqs *stuck,
 		     struct store_reqs *decided, struct store_reqs *retry_queue)
 {
+	struct store_req *r;
+	size_t kept = 0;
+
 	if (STAILQ_EMPTY(stuck))
 		return;
-	if (is_due(s, decided)) {
+	if (STAILQ_EMPTY(decided) || clock_mono_ms() >= s->stuck_ms) {
 		if (STAILQ_EMPTY(decided) && STAILQ_EMPTY(retry_queue))
 			s->errmsg[0] = '\0';
 		s->stuck_ms = clock_mono_ms() + AGAIN_MS;
@@ -171,8 +146,14 @@ void store_stuck_try(struct store *s, struct store_reqs *stuck,
 		try_all(s, stuck, decided, retry_queue);
 		s->engine->hurry(s, false);
 	}
-	if (keep(s, stuck, decided, retry_queue) > STUCK_MAX &&
-	    s->errmsg[0] == '\0') {
+	/* promised requests are kept for the next try; other requests fail */
+	while ((r = STAILQ_FIRST(stuck)) != NULL) {
+		STAILQ_REMOVE_HEAD(stuck, link);
+		r->stuck = true;
+		kept += r->retry;
+		store_refuse(s, r, -EBUSY, s->stuck_why, decided, retry_queue);
+	}
+	if (kept > STUCK_MAX && s->errmsg[0] == '\0') {
 		memcpy(s->errmsg, s->stuck_why, sizeof(s->errmsg));
 		s->why_rc = -EBUSY;
 	}

@@ -44,14 +44,6 @@ static int read_pairs(struct store *s, struct store_cursor *st, struct pairs *p)
 	return rc;
 }
 
-/* Read at most MOST pairs that expired before NOW_MS, by the statement WHICH. */
-static int read_expired(struct store *s, enum store_stmt which, int64_t now_ms,
-			int64_t most, struct pairs *p)
-{
-	return read_pairs(
-	    s, store_query(s, which, STORE_NUM(now_ms), STORE_NUM(most)), p);
-}
-
 /* Drop the file but keep the row, which records that the artifact expired. */
 int store_drop_file(struct store *s, const char *folder, const char *id)
 {
@@ -104,20 +96,6 @@ static int drop_run(struct store *s, const struct pair *run)
 	return store_drop_run(s, run->b, run->a);
 }
 
-/* DROP each pair of P. Returns the number of pairs that stay, or -errno. */
-static int64_t drop_all(struct store *s, const struct pairs *p,
-			int (*drop)(struct store *, const struct pair *))
-{
-	int64_t stays = (int64_t)p->n;
-	int rc = 0;
-
-	for (size_t i = 0; rc >= 0 && i < p->n; i++) {
-		rc = drop(s, &p->v[i]);
-		stays -= rc == 1;
-	}
-	return rc < 0 ? rc : stays;
-}
-
 /*
  * DROP a transaction's worth of the pairs of WHICH, beside *STUCK pairs that
  * could not be dropped before and come first again. *MORE: further pairs exist,
@@ -129,17 +107,21 @@ static int drop_some(struct store *s, enum store_stmt which,
 {
 	/* doubled each time, so that few pairs are tried more than twice */
 	int64_t most = *stuck + (*stuck > SWEEP_ROWS ? *stuck : SWEEP_ROWS);
-	int64_t stays;
 	struct pairs p = {0};
-	int rc = read_expired(s, which, now_ms, most, &p);
+	int rc = read_pairs(
+	    s, store_query(s, which, STORE_NUM(now_ms), STORE_NUM(most)), &p);
+	int64_t stays = (int64_t)p.n;
 
-	stays = rc == 0 ? drop_all(s, &p, drop) : rc;
-	if (stays >= 0 && (int64_t)p.n == most)
+	for (size_t i = 0; rc >= 0 && i < p.n; i++) {
+		rc = drop(s, &p.v[i]);
+		stays -= rc == 1;
+	}
+	if (rc >= 0 && (int64_t)p.n == most)
 		*more |= stays < most || stays > *stuck;
-	if (stays >= 0)
+	if (rc >= 0)
 		*stuck = stays;
 	free_pairs(&p);
-	return stays < 0 ? (int)stays : 0;
+	return rc < 0 ? rc : 0;
 }
 
 /* Execute WHICH on a few expired rows; *MORE: further rows may exist. */

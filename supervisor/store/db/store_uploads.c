@@ -60,28 +60,21 @@ static int delete_upload(struct store *s, struct store_req *r)
 	return rc < 0 ? rc : 0;
 }
 
-/* R's answer becomes the uploads to drop, for now; R has the id to continue from. */
-static int find_uploads(struct store *s, struct store_req *r)
+static int delete_uploads(struct store *s, struct store_req *r)
 {
 	struct store_cursor *st = store_query(
 	    s, STMT_LOOK_AT_UPLOADS, STORE_STR(r->requestor), STORE_STR(r->id),
 	    STORE_NUM(r->time_ms), STORE_NUM(LOOKED_AT + 1));
+	size_t stay = 0;
 	int rc;
 
+	/* the answer becomes the uploads to drop, for now, and the id to continue from */
 	while ((rc = store_sql_step(s, st)) == 1)
 		if (r->res.n_artifacts < LOOKED_AT)
 			store_artifact_add(r, st);
 		else
 			r->res.next = r->found_text =
 			    xstrdup(store_text(st, 0));
-	return rc;
-}
-
-static int delete_uploads(struct store *s, struct store_req *r)
-{
-	int rc = find_uploads(s, r);
-	size_t stay = 0;
-
 	for (size_t i = 0; rc >= 0 && i < r->res.n_artifacts; i++) {
 		struct store_artifact a = r->artifacts[i];
 		char *text = r->artifact_text[i];

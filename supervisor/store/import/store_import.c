@@ -81,17 +81,6 @@ static void add_insert(struct buf *b, const char *table, sqlite3_stmt *row)
 		sizeof(") ON CONFLICT DO NOTHING"));
 }
 
-static void add_compare(struct buf *b, const char *table, sqlite3_stmt *row)
-{
-	int n = sqlite3_column_count(row);
-
-	buf_printf(b, "SELECT count(*) FROM %s WHERE true", table);
-	for (int i = 0; i < n; i++)
-		buf_printf(b, " AND %s IS NOT DISTINCT FROM $%d",
-			   sqlite3_column_name(row, i), i + 1);
-	buf_add(b, "", 1);
-}
-
 /*
  * Copy ROW, whose first column is an id, into TABLE: *ADDED, or an equal row
  * exists already.
@@ -105,7 +94,11 @@ static int copy_row(struct import *im, const char *table, const char *what,
 	int64_t got = 0;
 
 	add_insert(&insert, table, row);
-	add_compare(&compare, table, row);
+	buf_printf(&compare, "SELECT count(*) FROM %s WHERE true", table);
+	for (int i = 0; i < n; i++)
+		buf_printf(&compare, " AND %s IS NOT DISTINCT FROM $%d",
+			   sqlite3_column_name(row, i), i + 1);
+	buf_add(&compare, "", 1);
 	rc = run_sql(im, buf_data(&insert), n, values, &got);
 	*added = got > 0;
 	if (rc == 0 && got == 0)

@@ -83,18 +83,13 @@ static int link_refused(struct pq_link *l)
 	return broken(l, l->pq->errorMessage(l->conn));
 }
 
-static bool link_is_wanted(const struct pq_link *l)
-{
-	return l->lives == NULL || l->lives(l->arg);
-}
-
 /* Wait for EVENTS of the socket, in short steps. 0, or the link is broken. */
 static int wait_socket(struct pq_link *l, short events, int64_t until_ms)
 {
 	struct pollfd p = {.fd = l->pq->socket(l->conn), .events = events};
 
 	do {
-		if (!link_is_wanted(l))
+		if (l->lives != NULL && !l->lives(l->arg))
 			return broken(l, "given up, since it is to stop");
 		if (clock_mono_ms() >= until_ms)
 			return broken(l, "no answer in time");
@@ -281,13 +276,6 @@ static int query_failed(struct pq_link *l, const PGresult *res)
 	return rc;
 }
 
-/* For copies libpq returns a result after another, without an end mark. */
-static bool is_end(ExecStatusType status)
-{
-	return status == PGRES_FATAL_ERROR || status == PGRES_NONFATAL_ERROR ||
-	       status == PGRES_PIPELINE_ABORTED || status == PGRES_EMPTY_QUERY;
-}
-
 /* Make RES the *LAST result, or keep RES beside others. */
 static void take_result(struct pq_link *l, PGresult **last, PGresult *res)
 {
@@ -340,7 +328,11 @@ static int read_results(struct pq_link *l, PGresult **last)
 		l->pq->clear(res);
 		if (status == PGRES_PIPELINE_SYNC || l->broken)
 			return rc;
-		if (!is_end(status))
+		/* for copies libpq returns a result after another, without an end mark */
+		if (status != PGRES_FATAL_ERROR &&
+		    status != PGRES_NONFATAL_ERROR &&
+		    status != PGRES_PIPELINE_ABORTED &&
+		    status != PGRES_EMPTY_QUERY)
 			return broken(l, "an answer that nothing asks for");
 	}
 }

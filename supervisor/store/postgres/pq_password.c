@@ -32,65 +32,50 @@ void pq_password_file(const char *path)
 	file.was_root = geteuid() == 0;
 }
 
-/*
- * A credential of systemd belongs to root, and an ACL lets the user of the
- * service read the file; the mask of the ACL then is in the group bits.
- */
-static bool is_open_to_others(const struct stat *st)
-{
-	bool is_lent = st->st_uid == 0 && !file.was_root;
-
-	return (st->st_mode & (is_lent ? 037 : 077)) != 0;
-}
-
-/* A process that was root and is no longer root reads the file opened at the start. */
-static int open_pgpass(void)
-{
-	int fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0 && errno == EACCES && file.fd >= 0)
-		fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
-	return fd;
-}
-
 static int refuse_password(char *why, size_t size, const char *text)
 {
 	snprintf(why, size, "password_file %s: %s", file.path, text);
 	return -ENOKEY;
 }
 
-/* Read the first line of FD; false: no usable line. */
-static bool read_pgpass_line(int fd, char to[PQ_PASSWORD_SIZE])
-{
-	ssize_t n = pread(fd, to, PQ_PASSWORD_SIZE - 1, 0);
-
-	if (n < 0)
-		n = 0;
-	to[n] = '\0';
-	to[strcspn(to, "\r\n")] = '\0';
-	return to[0] != '\0' && n < PQ_PASSWORD_SIZE - 1;
-}
-
 int pq_password_read(char to[PQ_PASSWORD_SIZE], char *why, size_t size)
 {
 	struct stat st;
+	bool is_lent;
 	int fd, rc = 0;
+	ssize_t n;
 
 	to[0] = '\0';
 	if (file.path == NULL)
 		return 0;
-	fd = open_pgpass();
-	if (fd < 0 || fstat(fd, &st) != 0)
+	fd = open(file.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* a process that is no longer root reads the file opened at the start */
+	if (fd < 0 && errno == EACCES && file.fd >= 0)
+		fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || fstat(fd, &st) != 0) {
 		rc = refuse_password(why, size, strerror(errno));
-	else if (!S_ISREG(st.st_mode) || is_open_to_others(&st))
+		goto out;
+	}
+	/*
+	 * A credential of systemd belongs to root, and an ACL lets the user of the
+	 * service read the file; the mask of the ACL then is in the group bits.
+	 */
+	is_lent = st.st_uid == 0 && !file.was_root;
+	if (!S_ISREG(st.st_mode) || (st.st_mode & (is_lent ? 037 : 077)) != 0) {
 		rc = refuse_password(
 		    why, size,
 		    "it is no file, or others may read it; chmod 600");
-	else if (!read_pgpass_line(fd, to))
+		goto out;
+	}
+	n = pread(fd, to, PQ_PASSWORD_SIZE - 1, 0);
+	to[n > 0 ? n : 0] = '\0';
+	to[strcspn(to, "\r\n")] = '\0';
+	if (to[0] == '\0' || n == PQ_PASSWORD_SIZE - 1)
 		rc = refuse_password(
 		    why, size,
 		    "its first line is empty, or too long for a "
 		    "password");
+out:
 	if (fd >= 0)
 		close(fd);
 	if (rc != 0)

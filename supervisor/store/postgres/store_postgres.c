@@ -33,16 +33,6 @@ static struct cursor *cursor_of(const struct store_cursor *c)
 
 /* ---- statements ---- */
 
-/* Convert the parameters of SQL to PostgreSQL's: ?1 to $1. The caller frees the text. */
-static char *translated(const char *sql)
-{
-	char *text = xstrdup(sql);
-
-	for (char *p = text; (p = strchr(p, '?')) != NULL; p++)
-		*p = '$';
-	return text;
-}
-
 static void clear(struct cursor *c)
 {
 	if (c->res != NULL)
@@ -76,10 +66,13 @@ static void bind(struct store_cursor *base, int at, struct store_value v)
  */
 static int send_prepare(struct postgres *p, struct cursor *c)
 {
-	char *sql = translated(store_postgres_statements[c->which]);
+	char *sql = xstrdup(store_postgres_statements[c->which]);
 	Oid types[PARAMETERS];
 	int rc;
 
+	/* PostgreSQL's parameters are $1 and so on */
+	for (char *p_at = sql; (p_at = strchr(p_at, '?')) != NULL; p_at++)
+		*p_at = '$';
 	for (int i = 0; i < c->n; i++)
 		types[i] = c->values[i].is_text ? TEXT_OID : INT8_OID;
 	/* a new name each time, since a failure may leave the old name behind */
@@ -315,35 +308,27 @@ static int execute(struct store *s, struct postgres *p, struct cursor *c)
 					: send_and_wait(p, c);
 }
 
-/* Take an answer that was sent ahead, or execute the statement. */
-static int ask_pq(struct store *s, struct postgres *p, struct cursor *c)
-{
-	PGresult *res = store_postgres_ahead_take(s, c->which);
-	int rc;
-
-	if (res != NULL) {
-		note_result(p, c, res);
-		return 0;
-	}
-	if (!p->goes_ahead)
-		return execute(s, p, c);
-	rc = send_statement(p, c);
-	if (rc != 0)
-		return rc;
-	store_postgres_ahead_sent(s, c->which);
-	return -EINPROGRESS;
-}
-
 static int step_pq(struct store *s, struct store_cursor *base)
 {
 	struct postgres *p = postgres_of(s);
 	struct cursor *c = cursor_of(base);
+	PGresult *res;
 	int rc = 0;
 
-	if (c->res == NULL)
-		rc = ask_pq(s, p, c);
-	if (rc == -EINPROGRESS)
-		return rc;
+	if (c->res == NULL) {
+		/* an answer that was sent ahead */
+		res = store_postgres_ahead_take(s, c->which);
+		if (res != NULL)
+			note_result(p, c, res);
+		else if (p->goes_ahead)
+			rc = send_statement(p, c);
+		else
+			rc = execute(s, p, c);
+		if (res == NULL && p->goes_ahead && rc == 0) {
+			store_postgres_ahead_sent(s, c->which);
+			return -EINPROGRESS;
+		}
+	}
 	if (p->link.broken)
 		p->in_transaction = false;
 	if (rc != 0)

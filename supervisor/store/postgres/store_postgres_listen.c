@@ -50,16 +50,6 @@ static bool was_woken(struct store *s, struct postgres *p)
 	return what != 0;
 }
 
-static int timeout(int64_t until_ms)
-{
-	int64_t ms;
-
-	if (until_ms == INT64_MAX)
-		return -1;
-	ms = until_ms - clock_mono_ms();
-	return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
-}
-
 void store_postgres_hear(struct store *s)
 {
 	if (store_postgres_is_open(s))
@@ -74,6 +64,7 @@ void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
 	bool is_open = store_postgres_is_open(s);
 	struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
 			       {.fd = -1, .events = POLLIN}};
+	int64_t ms;
 
 	if (is_open) {
 		if (was_woken(s, p)) /* a notification arrived with an answer */
@@ -82,7 +73,10 @@ void store_postgres_rest(struct store *s, int wake_fd, int64_t until_ms)
 	} else {
 		store_wakes_lost(s);
 	}
-	poll(fds, ARRAY_LEN(fds), timeout(until_ms));
+	ms = until_ms == INT64_MAX ? -1 : until_ms - clock_mono_ms();
+	if (until_ms != INT64_MAX && ms < 0)
+		ms = 0;
+	poll(fds, ARRAY_LEN(fds), ms > INT_MAX ? INT_MAX : (int)ms);
 	if (fds[1].revents == 0)
 		return;
 	if (pq_link_read(&p->link) == 0)

@@ -40,22 +40,6 @@
 
 /* ---- this node ---- */
 
-/*
- * A statement sent at SENT_MS (CLOCK_BOOTTIME) has changed this node's row, so
- * extend the lease.
- */
-static void renew(struct store *s, const struct pulse *u, int64_t sent_ms)
-{
-	int64_t until =
-	    sent_ms + u->lease_ms - u->lease_ms / STORE_LEASE_MARGIN;
-
-	if (until > atomic_load(&s->lease_until_ms) ||
-	    atomic_load(&s->lease_until_ms) == STORE_NO_LEASE)
-		atomic_store(&s->lease_until_ms, until);
-	if (sent_ms > atomic_load(&s->beaten_ms))
-		atomic_store(&s->beaten_ms, sent_ms);
-}
-
 /* ---- other nodes ---- */
 
 static struct seen *find_seen(struct pulse *u, const char *id)
@@ -121,17 +105,6 @@ static struct seen look_at(const struct pulse *u, const struct beaten *b,
 	return now;
 }
 
-/* Read the lease and the database's clock from row AT of this node. */
-static void look_at_own(struct pulse *u, const struct beaten *b, int at)
-{
-	int64_t half_ms = (clock_boot_ms() - b->sent_ms) / 2;
-
-	u->lease_ms = column(b, at, 2);
-	if (clock_follow(column(b, at, 3), b->sent_ms + half_ms,
-			 SLACK_MS + half_ms))
-		id_clock_was_set();
-}
-
 /*
  * Read the answer B: this node's row, and rows of silent nodes. False: this
  * node's row is missing.
@@ -140,7 +113,7 @@ static bool read_beats(struct store *s, struct pulse *u, const struct beaten *b)
 {
 	int n = b->pq->ntuples(b->res);
 	struct seen *seen = xcalloc((size_t)n + 1, sizeof(*seen));
-	int64_t now = clock_boot_ms();
+	int64_t now = clock_boot_ms(), half_ms = (now - b->sent_ms) / 2;
 	bool own = false, dead = false;
 	size_t n_seen = 0;
 
@@ -153,8 +126,12 @@ static bool read_beats(struct store *s, struct pulse *u, const struct beaten *b)
 		struct seen *e = &seen[n_seen];
 
 		if (strcmp(id, b->instance) == 0) {
+			/* the lease and the database's clock */
 			own = true;
-			look_at_own(u, b, i);
+			u->lease_ms = column(b, i, 2);
+			if (clock_follow(column(b, i, 3), b->sent_ms + half_ms,
+					 SLACK_MS + half_ms))
+				id_clock_was_set();
 			continue;
 		}
 		*e = look_at(u, b, i, find_seen(u, id));
@@ -196,6 +173,7 @@ int store_postgres_beat_by(struct store *s, struct pq_link *l,
 	PGresult *res = NULL;
 	int rc = send_beat(s, l, instance);
 	bool own = true;
+	int64_t until;
 
 	if (rc == 0)
 		rc = pq_link_wait(l, &res);
@@ -206,8 +184,13 @@ int store_postgres_beat_by(struct store *s, struct pq_link *l,
 	if (strcmp(u->instance, instance) == 0) {
 		own = read_beats(s, u, &b);
 		u->is_lost |= !own;
-		if (own)
-			renew(s, u, b.sent_ms);
+		until =
+		    b.sent_ms + u->lease_ms - u->lease_ms / STORE_LEASE_MARGIN;
+		if (own && (until > atomic_load(&s->lease_until_ms) ||
+			    atomic_load(&s->lease_until_ms) == STORE_NO_LEASE))
+			atomic_store(&s->lease_until_ms, until);
+		if (own && b.sent_ms > atomic_load(&s->beaten_ms))
+			atomic_store(&s->beaten_ms, b.sent_ms);
 	}
 	pthread_mutex_unlock(&u->lock);
 	l->pq->clear(res);
@@ -279,33 +262,26 @@ static int read_seal(struct store *s, struct postgres *p)
 	return 0;
 }
 
-/*
- * Transactions sent on an earlier connection are committed by now, or never will be. The
- * row gives the same answer again, if the answer was lost or a later step failed.
- */
-static int settle_node(struct store *s, struct postgres *p)
-{
-	char number[NUMBER_SIZE];
-	const char *const values[] = {s->instance, number};
-	int rc;
-
-	snprintf(number, sizeof(number), "%" PRId64, p->batch);
-	rc = store_postgres_ask(p, "SELECT paddock_settle($1, $2)", 2, values,
-				number, sizeof(number));
-	if (rc == 0)
-		p->settled = strtoll(number, NULL, 10);
-	return rc;
-}
-
 int store_postgres_join(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
+	char number[NUMBER_SIZE];
+	const char *const values[] = {s->instance, number};
 	int rc = p->joined ? 0 : add_node(s, p);
 
 	if (rc == 0)
 		rc = store_postgres_beat_by(s, &p->link, s->instance);
-	if (rc == 0 && p->batch > 0)
-		rc = settle_node(s, p);
+	/*
+	 * Transactions sent on an earlier connection are committed by now, or never will be.
+	 * The row gives the same answer again, if the answer was lost or a later step failed.
+	 */
+	if (rc == 0 && p->batch > 0) {
+		snprintf(number, sizeof(number), "%" PRId64, p->batch);
+		rc = store_postgres_ask(p, "SELECT paddock_settle($1, $2)", 2,
+					values, number, sizeof(number));
+		if (rc == 0)
+			p->settled = strtoll(number, NULL, 10);
+	}
 	if (rc == 0)
 		rc = read_seal(s, p);
 	if (rc == 0)
@@ -329,28 +305,11 @@ void store_postgres_rejoin(struct store *s)
 	p->retry_ms = p->backoff_ms = 0;
 }
 
-/*
- * The heartbeat's own connection is silent. Perhaps the database takes no further
- * connection, so beat by the store's connection. A busy row is left to the next beat.
- */
-static int beat_instead(struct store *s, struct postgres *p)
-{
-	int64_t lease_ms, silent_ms = clock_boot_ms() - s->beaten_ms;
-	int rc;
-
-	pthread_mutex_lock(&p->pulse.lock);
-	lease_ms = p->pulse.lease_ms;
-	pthread_mutex_unlock(&p->pulse.lock);
-	if (silent_ms < lease_ms / STORE_LEASE_MARGIN)
-		return 0;
-	rc = store_postgres_beat_by(s, &p->link, s->instance);
-	return rc == -EBUSY ? 0 : rc;
-}
-
 /* Check the store's connection, since the heartbeat has a separate connection. */
 int store_postgres_beat(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
+	int64_t lease_ms, silent_ms = clock_boot_ms() - s->beaten_ms;
 	int rc = 0;
 
 	if (store_postgres_pulse_is_lost(&p->pulse)) {
@@ -358,8 +317,17 @@ int store_postgres_beat(struct store *s)
 			 "another server has taken over what this one had");
 		rc = -EOWNERDEAD;
 	}
-	if (rc == 0)
-		rc = beat_instead(s, p);
+	pthread_mutex_lock(&p->pulse.lock);
+	lease_ms = p->pulse.lease_ms;
+	pthread_mutex_unlock(&p->pulse.lock);
+	/*
+	 * When the heartbeat's own connection is silent, perhaps the database takes no
+	 * further connection, so beat by the store's. A busy row is left to the next beat.
+	 */
+	if (rc == 0 && silent_ms >= lease_ms / STORE_LEASE_MARGIN) {
+		rc = store_postgres_beat_by(s, &p->link, s->instance);
+		rc = rc == -EBUSY ? 0 : rc;
+	}
 	if (rc == 0)
 		rc = store_postgres_count_nodes(p);
 	return rc == 0 ? 0 : store_postgres_failed(s, rc);

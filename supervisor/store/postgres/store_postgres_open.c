@@ -77,21 +77,10 @@ static int raise_schema(struct postgres *p)
 	return rc == 0 ? pq_link_run(&p->link, "COMMIT") : rc;
 }
 
-static int check_schema(struct postgres *p)
-{
-	int64_t version = 0;
-	int rc = store_postgres_schema(p, &version);
-
-	if (rc == 0)
-		rc = store_postgres_schema_ok(p, version);
-	if (rc == 0 && version < STORE_POSTGRES_VERSION)
-		rc = raise_schema(p);
-	return rc;
-}
-
 int store_postgres_connect(struct store *s)
 {
 	struct postgres *p = postgres_of(s);
+	int64_t version = 0;
 	int rc;
 
 	store_postgres_close(s);
@@ -99,7 +88,11 @@ int store_postgres_connect(struct store *s)
 	if (rc == 0)
 		rc = store_postgres_note_server(p);
 	if (rc == 0)
-		rc = check_schema(p);
+		rc = store_postgres_schema(p, &version);
+	if (rc == 0)
+		rc = store_postgres_schema_ok(p, version);
+	if (rc == 0 && version < STORE_POSTGRES_VERSION)
+		rc = raise_schema(p);
 	if (rc == 0)
 		rc = pq_link_pipeline(&p->link);
 	snprintf(p->write_name, sizeof(p->write_name),

@@ -42,57 +42,35 @@ void store_postgres_pulse_init(struct pulse *u)
 	u->link.arg = u;
 }
 
-/*
- * Connect to the latest primary, which the other nodes watch: a heartbeat at a
- * former primary would renew nothing.
- */
-static int connect_pulse(struct store *s, struct pulse *u)
-{
-	bool standby;
-	int rc = pq_link_open(&u->link, s->url);
-
-	if (rc == 0)
-		rc = store_postgres_check_writable(u, &u->link, &standby);
-	if (rc == 0) /* other nodes may have been cut off as well */
-		store_postgres_forget_seen(u);
-	return rc;
-}
-
-static int patience_ms(const struct pulse *u)
-{
-	int64_t ms = u->lease_ms / PARTS;
-
-	return (int)(ms > PATIENCE_MIN_MS ? ms : PATIENCE_MIN_MS);
-}
-
 /* LOCK is held at the call and the return, and released meanwhile. */
 static int beat(struct store *s, struct pulse *u)
 {
+	int64_t patience_ms = u->lease_ms / PARTS;
 	char instance[ID_SIZE];
+	bool standby;
 	int rc = 0;
 
+	if (patience_ms < PATIENCE_MIN_MS)
+		patience_ms = PATIENCE_MIN_MS;
 	memcpy(instance, u->instance, sizeof(instance));
-	u->link.until_ms = clock_mono_ms() + patience_ms(u);
+	u->link.until_ms = clock_mono_ms() + patience_ms;
 	pthread_mutex_unlock(&u->lock);
-	if (u->link.conn == NULL)
-		rc = connect_pulse(s, u);
+	if (u->link.conn == NULL) {
+		rc = pq_link_open(&u->link, s->url);
+		/* the latest primary, which the other nodes watch: a heartbeat at
+		 * a former primary would renew nothing */
+		if (rc == 0)
+			rc = store_postgres_check_writable(u, &u->link,
+							   &standby);
+		if (rc == 0) /* other nodes may have been cut off as well */
+			store_postgres_forget_seen(u);
+	}
 	if (rc == 0)
 		rc = store_postgres_beat_by(s, &u->link, instance);
 	if (rc != 0 && rc != -EOWNERDEAD)
 		pq_link_close(&u->link);
 	pthread_mutex_lock(&u->lock);
 	return rc;
-}
-
-static void wait_pulse(struct pulse *u, int64_t ms)
-{
-	struct timespec ts = {.tv_sec = ms / 1000,
-			      .tv_nsec = ms % 1000 * 1000000};
-
-	if (ms == STORE_FOREVER)
-		pthread_cond_wait(&u->wake, &u->lock);
-	else
-		pthread_cond_timedwait(&u->wake, &u->lock, &ts);
 }
 
 static bool has_to(const struct pulse *u)
@@ -112,7 +90,8 @@ static void *pulse_main(void *arg)
 		int rc;
 
 		if (!has_to(u) || now < due_ms) {
-			wait_pulse(u, has_to(u) ? due_ms : STORE_FOREVER);
+			store_wait_until(&u->wake, &u->lock,
+					 has_to(u) ? due_ms : STORE_FOREVER);
 			continue;
 		}
 		rc = beat(s, u);

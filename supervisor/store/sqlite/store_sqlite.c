@@ -103,20 +103,6 @@ static ssize_t hear_pwrite64(int fd, const void *p, size_t n, off64_t at)
 	return wake_rc(pwrite64(fd, p, n, at));
 }
 
-static void hear_writes(void)
-{
-	static const struct {
-		const char *name;
-		sqlite3_syscall_ptr fn;
-	} requests[] = {{"write", (sqlite3_syscall_ptr)hear_write},
-			{"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
-			{"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
-	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
-
-	for (size_t i = 0; i < ARRAY_LEN(requests); i++)
-		vfs->xSetSystemCall(vfs, requests[i].name, requests[i].fn);
-}
-
 static void on_log(void *arg, int code, const char *text)
 {
 	const char *at = strstr(text, ": (");
@@ -127,29 +113,17 @@ static void on_log(void *arg, int code, const char *text)
 		said_errno = (int)strtol(at + 3, NULL, 10);
 }
 
-static int system_errno(sqlite3 *db)
-{
-	int err = said_errno != 0 ? said_errno : sqlite3_system_errno(db);
-
-	said_errno = 0;
-	return err;
-}
-
-/* Did only a write fail, so that the open connection can still read? */
-static bool may_come_back(int err)
-{
-	return err == ENOSPC || err == EDQUOT || err == EFBIG || err == EROFS;
-}
-
 /* Convert SQLite's last error to S->errmsg and S->why_rc. Returns -errno. */
 static int sqlite_failed(struct store *s)
 {
 	static const struct verdict other = {SQLITE_ERROR, -EIO, false, true};
 	const struct verdict *v = &other;
+	bool only_writes;
 	struct sqlite *q = sqlite_of(s);
 	int code = sqlite3_extended_errcode(q->db), rc,
-	    err = system_errno(q->db);
+	    err = said_errno != 0 ? said_errno : sqlite3_system_errno(q->db);
 
+	said_errno = 0;
 	for (size_t i = 0; i < ARRAY_LEN(verdicts); i++)
 		if (verdicts[i].code == (code & 0xFF))
 			v = &verdicts[i];
@@ -157,7 +131,11 @@ static int sqlite_failed(struct store *s)
 	/* ENOENT means a missing row */
 	if (v->sys && err != 0 && err != ENOENT)
 		rc = -err;
-	if (v->reopen && !(v->code == SQLITE_IOERR && may_come_back(-rc)))
+	/* when only a write failed, the open connection can still read */
+	only_writes =
+	    v->code == SQLITE_IOERR &&
+	    (rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG || rc == -EROFS);
+	if (v->reopen && !only_writes)
 		q->damaged = true;
 	if (code == SQLITE_IOERR_FSYNC)
 		q->unsynced = q->damaged = true;
@@ -275,21 +253,6 @@ static int read_version(struct store *s, int64_t *version)
 	return rc == 1 ? 0 : rc == 0 ? -EIO : rc;
 }
 
-/* Migrate under the write lock, since another supervisor may be migrating. */
-static int raise_schema(struct store *s)
-{
-	int64_t version = 0;
-	int rc = exec(s, "BEGIN IMMEDIATE");
-
-	if (rc == 0)
-		rc = read_version(s, &version);
-	for (; rc == 0 && version < STORE_SCHEMA_VERSION; version++)
-		rc = exec(s, store_steps[version]);
-	if (rc == 0)
-		rc = exec(s, "COMMIT");
-	return rc;
-}
-
 static int check_schema(struct store *s)
 {
 	int64_t version = 0;
@@ -297,9 +260,15 @@ static int check_schema(struct store *s)
 
 	if (rc != 0 || version == STORE_SCHEMA_VERSION)
 		return rc;
-	if (version >= 0 && version < STORE_SCHEMA_VERSION)
-		return raise_schema(s);
-	return store_failed(s, -ENOTSUP, s->db_path);
+	if (version < 0 || version > STORE_SCHEMA_VERSION)
+		return store_failed(s, -ENOTSUP, s->db_path);
+	/* migrate under the write lock, since another supervisor may be migrating */
+	rc = exec(s, "BEGIN IMMEDIATE");
+	if (rc == 0)
+		rc = read_version(s, &version);
+	for (; rc == 0 && version < STORE_SCHEMA_VERSION; version++)
+		rc = exec(s, store_steps[version]);
+	return rc == 0 ? exec(s, "COMMIT") : rc;
 }
 
 static int touch(struct store *s)
@@ -311,62 +280,42 @@ static int touch(struct store *s)
 	return exec(s, sql);
 }
 
-/*
- * Create the file with the right mode. Without open(2), since closing a second
- * descriptor would drop SQLite's locks on the file in this process.
- */
-static int make_db_file(struct store *s)
-{
-	if (mknod(s->db_path, S_IFREG | 0600, 0) != 0 && errno != EEXIST)
-		return store_failed(s, -errno, s->db_path);
-	if (faccessat(AT_FDCWD, s->db_path, R_OK | W_OK, AT_EACCESS) != 0)
-		return store_failed(s, -errno, s->db_path);
-	return 0;
-}
-
 /* Without memory statistics, which nothing reads and which would cost a lock. */
 static void configure(void)
 {
+	static const struct {
+		const char *name;
+		sqlite3_syscall_ptr fn;
+	} heard[] = {{"write", (sqlite3_syscall_ptr)hear_write},
+		     {"pwrite", (sqlite3_syscall_ptr)hear_pwrite},
+		     {"pwrite64", (sqlite3_syscall_ptr)hear_pwrite64}};
+	sqlite3_vfs *vfs;
+
 	sqlite3_config(SQLITE_CONFIG_LOG, on_log, NULL);
 	sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	if (sqlite3_initialize() != SQLITE_OK)
 		return;
-	hear_writes();
+	vfs = sqlite3_vfs_find(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(heard); i++)
+		vfs->xSetSystemCall(vfs, heard[i].name, heard[i].fn);
 	store_sqlite_unlock_watch();
 	(void)store_sqlite_log_register(); /* else no database opens */
-}
-
-/*
- * After a failed fsync(2) a later fsync says nothing about the earlier bytes: bytes may
- * be missing in the middle of the log, and then all later bytes are lost. So the whole
- * log is checkpointed and started anew, before anything is read or written.
- */
-static int resync(struct store *s)
-{
-	struct sqlite *q = sqlite_of(s);
-	int code, n = 0;
-
-	if (!q->unsynced)
-		return 0;
-	do {
-		code = sqlite3_wal_checkpoint_v2(
-		    q->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	} while ((code & 0xFF) == SQLITE_BUSY && store_pause(s, n++));
-	if (code != SQLITE_OK)
-		return sqlite_failed(s);
-	q->unsynced = false;
-	return 0;
 }
 
 static int open_db(struct store *s)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct sqlite *q = sqlite_of(s);
-	int rc = make_db_file(s);
+	int rc, code, n = 0;
 
-	if (rc != 0)
-		return rc;
+	/*
+	 * Create the file with the right mode. Without open(2), since closing a second
+	 * descriptor would drop SQLite's locks on the file in this process.
+	 */
+	if ((mknod(s->db_path, S_IFREG | 0600, 0) != 0 && errno != EEXIST) ||
+	    faccessat(AT_FDCWD, s->db_path, R_OK | W_OK, AT_EACCESS) != 0)
+		return store_failed(s, -errno, s->db_path);
 	pthread_once(&once, configure);
 	if (sqlite3_open_v2(s->db_path, &q->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
@@ -379,8 +328,19 @@ static int open_db(struct store *s)
 	rc = store_sqlite_guard(q->db) == SQLITE_OK ? 0 : sqlite_failed(s);
 	if (rc == 0)
 		rc = exec(s, store_pragmas);
-	if (rc == 0)
-		rc = resync(s);
+	/*
+	 * After a failed fsync(2) a later fsync says nothing about the earlier bytes: bytes
+	 * may be missing in the middle of the log, and then all later bytes are lost. So the
+	 * whole log is checkpointed and started anew, before anything is read or written.
+	 */
+	while (rc == 0 && q->unsynced) {
+		code = sqlite3_wal_checkpoint_v2(
+		    q->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+		if (code == SQLITE_OK)
+			q->unsynced = false;
+		else if ((code & 0xFF) != SQLITE_BUSY || !store_pause(s, n++))
+			rc = sqlite_failed(s);
+	}
 	return rc == 0 ? check_schema(s) : rc;
 }
 

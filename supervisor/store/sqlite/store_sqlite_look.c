@@ -26,24 +26,6 @@
 #define MAGIC "SQLite format 3" /* with the NUL */
 #define USER_VERSION_AT 60
 
-static uint32_t number_at(const unsigned char *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-	       (uint32_t)p[2] << 8 | p[3];
-}
-
-/* Judge the file's first bytes as SQLite would; an empty file is new. */
-static int judge_header(const unsigned char *header, size_t len)
-{
-	if (len == 0)
-		return 0;
-	if (len < HEADER_BYTES || memcmp(header, MAGIC, sizeof(MAGIC)) != 0)
-		return -EUCLEAN;
-	return number_at(header + USER_VERSION_AT) > STORE_SCHEMA_VERSION
-		   ? -ENOTSUP
-		   : 0;
-}
-
 /*
  * Call before this process opens the file by SQLite, since closing a second descriptor
  * would drop SQLite's locks. A version in the log beside the file is not seen.
@@ -51,16 +33,25 @@ static int judge_header(const unsigned char *header, size_t len)
 static int look_at_header(const char *path, bool *empty)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	unsigned char header[HEADER_BYTES];
+	unsigned char header[HEADER_BYTES] = {0}, *v = header + USER_VERSION_AT;
+	uint32_t version;
 	ssize_t n;
-	int rc;
+	int rc = 0;
 
 	*empty = true;
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	n = pread(fd, header, sizeof(header), 0);
-	rc = n < 0 ? -errno : judge_header(header, (size_t)n);
+	if (n < 0)
+		rc = -errno;
 	*empty = n <= 0;
+	if (n > 0 &&
+	    (n < HEADER_BYTES || memcmp(header, MAGIC, sizeof(MAGIC)) != 0))
+		rc = -EUCLEAN;
+	version = (uint32_t)v[0] << 24 | (uint32_t)v[1] << 16 |
+		  (uint32_t)v[2] << 8 | v[3];
+	if (n > 0 && rc == 0 && version > STORE_SCHEMA_VERSION)
+		rc = -ENOTSUP;
 	close(fd);
 	return rc;
 }
@@ -111,31 +102,20 @@ static int look_at_tables(const char *path)
 		   : 0; /* the start finds other faults */
 }
 
-static int look_at_db(const char *path)
-{
-	bool empty;
-	int rc = look_at_header(path, &empty);
-
-	return rc != 0 || empty ? rc : look_at_tables(path);
-}
-
-static int fail_look(char *errmsg, size_t size, const char *path, int rc)
-{
-	/* for these two errors strerror() says less */
-	bool plain = rc == -EUCLEAN || rc == -ENOTSUP;
-
-	snprintf(errmsg, size, "%s: %s%s%s", path, plain ? "" : strerror(-rc),
-		 plain ? "" : "; ", store_remedy(rc));
-	return rc;
-}
-
 int store_look(const char *state_dir, char *errmsg, size_t size)
 {
 	char *path = xasprintf("%s/" STORE_DB, state_dir);
-	int rc = look_at_db(path);
+	bool empty, plain;
+	int rc = look_at_header(path, &empty);
 
+	if (rc == 0 && !empty)
+		rc = look_at_tables(path);
+	/* for these two errors strerror() says less */
+	plain = rc == -EUCLEAN || rc == -ENOTSUP;
 	if (rc != 0)
-		fail_look(errmsg, size, path, rc);
+		snprintf(errmsg, size, "%s: %s%s%s", path,
+			 plain ? "" : strerror(-rc), plain ? "" : "; ",
+			 store_remedy(rc));
 	free(path);
 	return rc;
 }

@@ -8,28 +8,20 @@
  */
 #include "supervisor/store/sqlite/store_sqlite_staged.h"
 
-/* The columns behind the row's number are PUT's parameters, from the first. */
-static int put_staged_row(sqlite3_stmt *row, sqlite3_stmt *put)
-{
-	int n = sqlite3_column_count(row), code;
-
-	for (int i = 1; i < n; i++)
-		sqlite3_bind_value(put, i, sqlite3_column_value(row, i));
-	code = sqlite3_step(put);
-	if (code == SQLITE_DONE)
-		sqlite3_reset(put);
-	return code;
-}
-
 int store_sqlite_unstage(sqlite3_stmt *rows, sqlite3_stmt *put,
 			 sqlite3_stmt *forget)
 {
 	int code;
 
 	while ((code = sqlite3_step(rows)) == SQLITE_ROW) {
-		code = put_staged_row(rows, put);
+		/* the columns behind the row's number are PUT's parameters, from the first */
+		for (int i = 1; i < sqlite3_column_count(rows); i++)
+			sqlite3_bind_value(put, i,
+					   sqlite3_column_value(rows, i));
+		code = sqlite3_step(put);
 		if (code != SQLITE_DONE)
 			return code;
+		sqlite3_reset(put);
 	}
 	return code == SQLITE_DONE ? sqlite3_step(forget) : code;
 }

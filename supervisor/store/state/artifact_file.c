@@ -86,22 +86,17 @@ int artifact_file_sync(struct artifact_file *b)
 	return b->rc;
 }
 
-static void digest_finish(struct artifact_file *b, char hex[65])
-{
-	unsigned char sum[SHA256_DIGEST_SIZE];
-
-	sha256_digest(&b->digest, sizeof(sum), sum);
-	for (size_t i = 0; i < sizeof(sum); i++)
-		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
-}
-
 char *artifact_file_finish(struct artifact_file *b, char sha256[65])
 {
+	unsigned char sum[SHA256_DIGEST_SIZE];
 	char *path = NULL;
 	int rc = b->rc;
 
-	if (rc == 0)
-		digest_finish(b, sha256);
+	if (rc == 0) {
+		sha256_digest(&b->digest, sizeof(sum), sum);
+		for (size_t i = 0; i < sizeof(sum); i++)
+			snprintf(sha256 + 2 * i, 3, "%02x", sum[i]);
+	}
 	/* some file systems report only now that the disk is full */
 	if (close(b->fd) != 0 && rc == 0)
 		rc = -errno;

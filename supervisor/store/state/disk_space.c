@@ -49,39 +49,26 @@ static enum disk_space judge_space(int64_t has, int64_t all, int64_t wanted)
 	return has >= kept / 2 ? DISK_SPACE_LOW : DISK_SPACE_SPENT;
 }
 
-/*
- * Judge the free inodes. Some file systems make files as long as there is room,
- * and count none.
- */
-static enum disk_space judge_files(const struct statvfs *fs)
-{
-	return fs->f_files == 0
-		   ? DISK_SPACE_OK
-		   : judge_space(times(fs->f_favail, 1), times(fs->f_files, 1),
-				 DISK_SPACE_FILES);
-}
-
-static bool ask_space(const char *dir, struct statvfs *fs)
-{
-	bool told;
-
-	loop_guard_allow("numbers that a file system has in memory");
-	told = statvfs(dir, fs) == 0 && fs->f_blocks > 0;
-	loop_guard_forbid();
-	return told;
-}
-
 static enum disk_space look_at_space(const char *dir, int64_t reserve,
 				     int64_t size)
 {
-	enum disk_space bytes, files;
+	enum disk_space bytes, files = DISK_SPACE_OK;
 	struct statvfs fs;
+	bool told;
 
-	if (reserve <= 0 || !ask_space(dir, &fs))
+	if (reserve <= 0)
+		return DISK_SPACE_OK;
+	loop_guard_allow("numbers that a file system has in memory");
+	told = statvfs(dir, &fs) == 0 && fs.f_blocks > 0;
+	loop_guard_forbid();
+	if (!told)
 		return DISK_SPACE_OK;
 	bytes = judge_space(times(fs.f_bavail, fs.f_frsize) - size,
 			    times(fs.f_blocks, fs.f_frsize), reserve);
-	files = judge_files(&fs);
+	/* some file systems make files as long as there is room, and count none */
+	if (fs.f_files > 0)
+		files = judge_space(times(fs.f_favail, 1), times(fs.f_files, 1),
+				    DISK_SPACE_FILES);
 	return files > bytes ? files : bytes;
 }
 

@@ -41,24 +41,13 @@ static const char *key_file_fault(const struct stat *st)
 	return NULL;
 }
 
-static int read_all(int fd, unsigned char out[SEAL_KEY_BYTES])
-{
-	ssize_t n;
-
-	do
-		n = pread(fd, out, SEAL_KEY_BYTES, 0);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return -errno;
-	return n == SEAL_KEY_BYTES ? 0 : -EIO;
-}
-
 /* Read the key. -EINVAL: *FAULT has the fault of the file. */
 static int read_key(unsigned char out[SEAL_KEY_BYTES], const char *path,
 		    const char **fault)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
+	ssize_t n;
 	int rc = 0;
 
 	if (fd < 0) {
@@ -66,12 +55,17 @@ static int read_key(unsigned char out[SEAL_KEY_BYTES], const char *path,
 			*fault = "is a symbolic link";
 		return errno == ELOOP ? -EINVAL : -errno;
 	}
-	if (fstat(fd, &st) != 0)
+	if (fstat(fd, &st) != 0) {
 		rc = -errno;
-	else if ((*fault = key_file_fault(&st)) != NULL)
+	} else if ((*fault = key_file_fault(&st)) != NULL) {
 		rc = -EINVAL;
-	else
-		rc = read_all(fd, out);
+	} else {
+		do
+			n = pread(fd, out, SEAL_KEY_BYTES, 0);
+		while (n < 0 && errno == EINTR);
+		if (n != SEAL_KEY_BYTES)
+			rc = n < 0 ? -errno : -EIO;
+	}
 	close(fd);
 	return rc;
 }

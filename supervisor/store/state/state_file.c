@@ -30,18 +30,6 @@ int state_file_sync(const char *path)
 	return rc;
 }
 
-/* Return the folder of PATH's last component; the caller frees the text. */
-static char *parent_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL)
-		return xstrdup(".");
-	if (slash == path)
-		return xstrdup("/");
-	return xstrndup(path, (size_t)(slash - path));
-}
-
 static int is_dir(const char *path)
 {
 	struct stat st;
@@ -63,12 +51,18 @@ int state_file_folder_ok(const char *path)
 /* Make one folder, whose name is on the disk when this returns 0. */
 static int make_dir(const char *dir)
 {
+	const char *slash;
 	char *parent;
 	int rc;
 
 	if (mkdir(dir, 0700) != 0)
 		return errno == EEXIST ? is_dir(dir) : -errno;
-	parent = parent_of(dir);
+	slash = strrchr(dir, '/');
+	if (slash == NULL)
+		parent = xstrdup(".");
+	else
+		parent =
+		    xstrndup(dir, slash == dir ? 1 : (size_t)(slash - dir));
 	/* a folder of another user's may be closed to reading: then do
 	   without */
 	rc = state_file_sync(parent);

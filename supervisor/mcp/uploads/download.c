@@ -23,7 +23,8 @@ struct artifact_source *download_open(struct context *ctx, struct requestor *q,
 		*rc = -EMFILE;
 		return NULL;
 	}
-	src = artifact_source_open(ctx->store, ctx->config, a, at, n, rc);
+	src = artifact_source_open(ctx->store, ctx->thread_pool, ctx->config, a,
+				   at, n, rc);
 	if (src != NULL)
 		artifact_source_count(src, &q->downloads, &ctx->downloads);
 	return src;

@@ -21,10 +21,12 @@
 #include "base/mem.h"
 #include "base/os/sys.h"
 #include "supervisor/config/config.h"
+#include "supervisor/run/threads/thread_pool.h"
 #include "supervisor/store/state/state_file.h"
 #include "supervisor/store/store.h"
 
 #define FILE_BYTES ((size_t)64 << 10)
+#define CLOSE_CPU_MS 60000
 #define PART_BYTES ((size_t)1 << 20)
 #define AHEAD_BYTES ((size_t)2 << 20)
 #define WRITE_BYTES ((size_t)256 << 10) /* most bytes written in a turn */
@@ -32,6 +34,7 @@
 struct artifact_source {
 	int fd; /* the file; -1: the bytes are in the database */
 	struct store *store;
+	struct thread_pool *pool;
 	char *requestor;
 	char id[ID_SIZE];
 	bool asking; /* the store has been asked */
@@ -76,6 +79,7 @@ static void read_ahead(int fd, int64_t at)
 }
 
 struct artifact_source *artifact_source_open(struct store *store,
+					     struct thread_pool *pool,
 					     const struct config *config,
 					     const struct store_artifact *a,
 					     int64_t at, int64_t n, int *rc)
@@ -91,6 +95,7 @@ struct artifact_source *artifact_source_open(struct store *store,
 	src = xcalloc(1, sizeof(*src));
 	*src = (struct artifact_source){.fd = fd,
 					.store = store,
+					.pool = pool,
 					.requestor = xstrdup(a->requestor),
 					.at = at,
 					.left = n};
@@ -98,9 +103,65 @@ struct artifact_source *artifact_source_open(struct store *store,
 	return src;
 }
 
+/* ---- the end ---- */
+
+struct closing {
+	int fd;
+};
+
+static void close_on_thread(struct thread_pool_job *j, void *arg)
+{
+	struct closing *c = arg;
+
+	(void)j;
+	sys_drop(&c->fd);
+}
+
+static void on_closed(void *arg, const struct thread_pool_result *end)
+{
+	(void)arg, (void)end;
+}
+
+static void drop_closing(void *arg)
+{
+	struct closing *c = arg;
+
+	loop_guard_allow("a job that no thread took");
+	sys_close(c->fd);
+	loop_guard_forbid();
+	free(c);
+}
+
+static const struct thread_pool_kind closings = {.name = "close",
+						 .cpu_ms = CLOSE_CPU_MS,
+						 .owed = true,
+						 .first = true,
+						 .work = close_on_thread,
+						 .done = on_closed,
+						 .drop = drop_closing};
+
+/*
+ * Close FD: a thread, if the artifact was removed meanwhile, since the last close frees the
+ * blocks of the file.
+ */
+static void close_file(struct thread_pool *pool, int fd)
+{
+	struct closing *c;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || st.st_nlink > 0) {
+		sys_close(fd);
+		return;
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->fd = fd;
+	if (thread_pool_submit(pool, NULL, &closings, c) == NULL)
+		drop_closing(c);
+}
+
 static void source_free(struct artifact_source *src)
 {
-	sys_close(src->fd);
+	close_file(src->pool, src->fd);
 	free(src->requestor);
 	free(src->block);
 	free(src);

@@ -15,14 +15,16 @@ struct artifact_source;
 struct config;
 struct store;
 struct store_artifact;
+struct thread_pool;
 
 /*
  * Open N bytes of A, whose row was found just now, from AT on. A and CONFIG are
- * lent for the call; STORE as long as the source is open. NULL and *RC: -errno;
+ * lent for the call; STORE and POOL as long as the source is open. NULL and *RC: -errno;
  * -ENOENT: read the row again, for the artifact is being deleted, or its file
  * was lost.
  */
 struct artifact_source *artifact_source_open(struct store *store,
+					     struct thread_pool *pool,
 					     const struct config *config,
 					     const struct store_artifact *a,
 					     int64_t at, int64_t n, int *rc);

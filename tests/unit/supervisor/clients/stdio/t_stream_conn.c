@@ -376,7 +376,7 @@ static void send_file(struct session *s, const char *dir)
 	if (fd < 0 || ftruncate(fd, a.size) < 0)
 		abort();
 	close(fd);
-	source = artifact_source_open(NULL, &config, &a, 0, a.size, &rc);
+	source = artifact_source_open(NULL, NULL, &config, &a, 0, a.size, &rc);
 	ok(source != NULL && !s->ops->sends_bytes(s->arg) &&
 	       s->ops->send_bytes(s->arg, source) &&
 	       s->ops->sends_bytes(s->arg),

@@ -31,7 +31,10 @@ sub server {
 # ---- named ----
 
 is(server($cli->run(['status'], @env)), "daemon $named->{socket}", 'PADDOCK_SOCKET names the daemon');
-is(server($cli->run(['doctor'], @env)), "daemon $named->{socket}", 'doctor names the daemon of PADDOCK_SOCKET');
+my $doctor = $cli->run(['doctor'], @env);
+is(server($doctor), "daemon $named->{socket}", 'doctor names the daemon of PADDOCK_SOCKET');
+like($doctor->{out}, qr{^paddock +(\S+)\nserver +\1\ndaemon }m, 'doctor tells the versions of the command and of the server, which are the same');
+unlike($doctor->{out}, qr/one version of everything/, 'doctor does not ask for one version where there is one');
 is(server($cli->run(['status', '--socket', $named->{socket}], env => {PADDOCK_SOCKET => '/nowhere'})),
    "daemon $named->{socket}", 'the flag comes first');
 like(server($cli->run(['status', $cli->private], @env)), qr/^private /, 'flags of a private server go before PADDOCK_SOCKET');

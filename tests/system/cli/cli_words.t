@@ -20,6 +20,7 @@ my %nested = (type => 'object', required => ['filter'], '$defs' => {tree => {typ
 		id => {type => 'integer', minimum => 1}, tags => {type => 'array', items => {type => 'string', pattern => '^[a-z]+$'}}}}},
 	tree => {'$ref' => '#/$defs/tree'},
 	target => {oneOf => [{type => 'string'}, {type => 'object', properties => {host => {type => 'string', format => 'hostname'}, port => {type => 'integer'}}}]},
+	least => {type => 'object', properties => {n => {type => 'integer', minimum => 0}, s => {type => 'string', minLength => 0, maxLength => 9}}},
 	extra => {type => 'object', additionalProperties => {type => 'number'}},
 	password => {type => 'string', writeOnly => JSON::PP::true}});
 my %templates = (
@@ -116,6 +117,7 @@ sub the_rest {
 	like($all, qr/^  rows  a JSON array, 1 to 9 elements; each is a JSON object\n    id  an integer, at least 1, required\n    tags  a JSON array; each is a text, like \^\[a-z\]\+\$$/m, 'template show opens a list of objects');
 	like($all, qr/^  tree  a JSON object\n      A node\.\n    below  a JSON array; each is a JSON object\n      \.\.\.\n    name  a text$/m, 'a schema within itself, once');
 	like($all, qr/^  target  a text or a JSON object\n    host  a text, as hostname\n    port  an integer$/m, 'alternatives');
+	like($all, qr/^  least  a JSON object\n    n  an integer, at least 0\n    s  a text, at most 9 characters$/m, 'a least of 0 is told of a value, and not of a count');
 	like($all, qr/^  extra  a JSON object\n    any other name  a number\n.*^  password  a text, secret$/ms, 'members of any name, and what is secret');
 	like($all, qr/^Result:\n  sum  a number$/m, 'what it gives');
 	like($all, qr/^  maxRows +9 +the template itself$/m, 'template show lists the template\'s limits');

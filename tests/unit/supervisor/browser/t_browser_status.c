@@ -207,6 +207,24 @@ TEST(unasked)
 	end();
 }
 
+/* The files are looked for once a second, and anew for another configuration. */
+TEST(lack_kept)
+{
+	const char *lacks;
+
+	begin("/no/such/program");
+	lacks = browser_lacks(config);
+	free(config->chromium);
+	config->chromium = xstrdup("/bin/sh");
+	ok(lacks != NULL && browser_lacks(config) == lacks,
+	   "what the browser lacks is not looked for twice in a second");
+	end();
+	begin("/bin/sh");
+	is_str(browser_lacks(config), NULL,
+	       "what the browser lacks is looked for after a while");
+	end();
+}
+
 #define STATUS(requestors)                                                     \
 	"{\"running\":true,\"version\":\"C 1\",\"sandboxed\":true,"            \
 	"\"starts\":2,\"crashes\":3,\"sessions\":4,\"tabs\":5,\"calls\":6,"    \

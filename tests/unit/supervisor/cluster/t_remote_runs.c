@@ -56,6 +56,29 @@ static void test_asked_elsewhere(void)
 	end();
 }
 
+/* The former server died during the cancellation of a run. */
+static void test_cancelled_elsewhere(void)
+{
+	const struct store_run row = {.options = "{\"attemptStartedAt\":7}"};
+	struct run *r;
+	char id[ID_SIZE];
+
+	begin_in_cluster();
+	it.ctx.others = true;
+	r = waiting();
+	memcpy(id, r->id, sizeof(id));
+	run_record_row(r, ROW_COMMITTED);
+	r->remote.place = RUN_QUEUE;
+	remote_runs_claimed(it.ctx.runs, r);
+	run_mirror(r, RUN_CANCELLING);
+	remote_runs_take_back(it.ctx.runs, r, &row);
+	is_str(
+	    run_state_name(r->state), "canceled",
+	    "a run taken from a dead server during a cancellation has ended");
+	recorded(id);
+	end();
+}
+
 /* A request here may be answered, and still have messages for the owner of the run. */
 static void test_visited(void)
 {
@@ -122,6 +145,7 @@ int main(void)
 	mallopt(M_PERTURB, 0x5a); /* freed memory has no old content */
 	test_task_given_back();
 	test_asked_elsewhere();
+	test_cancelled_elsewhere();
 	test_visited();
 	test_disowned_first();
 	return tap_done();

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -264,6 +265,23 @@ static void test_orders(void)
 	until(&h.spawned, 1);
 	is_int(h.err, EAGAIN, "a birth that fails says why");
 	stop("good");
+}
+
+/* The kernel bounds descriptors in flight by the limit of open files. */
+static void test_descriptors(void)
+{
+	struct rlimit files, few;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	few = (struct rlimit){files.rlim_max / 2, files.rlim_max};
+	setrlimit(RLIMIT_NOFILE, &few);
+	start("files");
+	getrlimit(RLIMIT_NOFILE, &few);
+	ok(few.rlim_cur == files.rlim_max,
+	   "a supervisor has as many descriptors as it may have");
+	setrlimit(RLIMIT_NOFILE, &files);
+	until(&reports, 1);
+	stop("files");
 }
 
 static void test_deaths(void)
@@ -663,6 +681,7 @@ int main(int argc, char **argv)
 	child = evsignal_new(base, SIGCHLD, on_child, NULL);
 	event_add(child, NULL);
 	test_orders();
+	test_descriptors();
 	test_deaths();
 	test_brief();
 	test_broken();

@@ -42,6 +42,28 @@ static void test_not_a_folder(const char *dir)
 	free(file);
 }
 
+/* The file of the database is a link to nothing. */
+static void test_dangling(const char *dir)
+{
+	char *state = xasprintf("%s/dangling", dir), *db;
+	struct answer a = {0};
+	struct store *s;
+
+	mkdir(state, 0700);
+	db = xasprintf("%s/paddock.db", state);
+	is_int(symlink("nothing", db), 0, "the database is a dangling link");
+	s = store_start(state, "inst_a");
+	is_int(help_get(s, &a, "alice", "run_x"), -ENOENT,
+	       "a database that is a dangling link is not there");
+	ok(strstr(a.errmsg, db) != NULL,
+	   "the error about a dangling link has the path: %s", a.errmsg);
+	store_stop(s, 1000);
+	help_clear(&a);
+	unlink(db);
+	free(db);
+	free(state);
+}
+
 static void test_give_up(const char *dir)
 {
 	char *file = help_file(dir, "file2", "x");
@@ -444,9 +466,9 @@ int main(void)
 	test_not_a_folder(dir);
 	test_give_up(dir);
 	if (help_is_postgres())
-		skip("that is SQLite's", "a damaged file");
+		skip("that is SQLite's", "a damaged file, and a dangling link");
 	else
-		test_damaged(dir);
+		test_damaged(dir), test_dangling(dir);
 	test_isolated(dir);
 	test_held(dir);
 	mkdir(disk, 0700);

@@ -164,6 +164,11 @@ static const struct trial trials[] = {
      .want = "sample:{\"maxTokens\":9,\"messages\":[{\"content\":{\"text\":"
 	     "\"Hi\",\"type\":\"text\"},\"role\":\"user\"}]} VALUE:1",
      .on_ask = with_its_number},
+    {.name = "a model may be asked for as many tokens as may be",
+     .code = T("return run.sample{messages = 'x', maxTokens = 1000000000}.n"),
+     .want = "VALUE:1",
+     .on_ask = with_its_number,
+     .quiet = true},
     {.name = "or by messages; the rest goes as it is given, lists as lists",
      .code = T("return run.sample{messages = {{role = 'user', content = "
 	       "{type = 'text', text = 'x'}}}, maxTokens = 1, tools = {}, "
@@ -243,6 +248,11 @@ static const struct trial trials[] = {
     {.name = "an answer may be large",
      .code = T("return #run.call('t')"),
      .want = "VALUE:4194302",
+     .on_ask = with_a_lot,
+     .quiet = true},
+    {.name = "the memory of answers is free after they are read",
+     .code = T("for i = 1, 20 do run.call('t') end return 1"),
+     .want = "VALUE:1",
      .on_ask = with_a_lot,
      .quiet = true},
     {.name = "but not larger than the memory that there is",
@@ -343,6 +353,8 @@ static const struct trial trials[] = {
     BAD("run.sample{messages = 'x'}",
 	"run.sample: maxTokens must be an integer above 0"),
     BAD("run.sample{messages = 'x', maxTokens = 1.5}",
+	"run.sample: maxTokens must be"),
+    BAD("run.sample{messages = 'x', maxTokens = 1000000001}",
 	"run.sample: maxTokens must be"),
     BAD("run.sample{messages = 'x', maxTokens = 1, tools = {a = 1}}",
 	"run.sample: tools must be a list"),

@@ -420,6 +420,28 @@ TEST(bodies)
 	   "no byte of a body is held at the end");
 }
 
+/* A requestor that holds more memory than it may is told when to try again. */
+TEST(memory)
+{
+	struct memory all = {.most = 1000};
+	struct memory_account account = {.all = &all};
+	int first;
+
+	begin_bodies();
+	eve.memory = &account;
+	first = upload(UPLOAD("eve"));
+	memory_add(&account, 900);
+	upload(UPLOAD("eve"));
+	ok(is_refused(), "a body beyond the requestor's memory is refused");
+	ok(strstr(seen, MEMORY_NO_ROOM) != NULL,
+	   "a refusal for want of memory says so: %s", seen);
+	is_int((int64_t)account.refused, 1,
+	       "a refusal for want of memory is counted");
+	close(client);
+	client = first;
+	end();
+}
+
 /*
  * A connection that waits for an answer holds the request and the bytes after the
  * request.

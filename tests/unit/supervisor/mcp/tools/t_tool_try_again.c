@@ -4,6 +4,7 @@
  * refusals.
  */
 #include "supervisor/run/threads/rpc_async.h"
+#include "supervisor/run/threads/thread_pool.h"
 #include "tests/unit/supervisor/session/server_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
@@ -260,6 +261,56 @@ TEST(large_inputs_are_merged_on_a_thread)
 	is_str(tool_at(again(&ada, ",\"members\":{\"/a/b\":1}"),
 		       "/details/pointer"),
 	       "/members", "a pointer through a large text is refused");
+	free(text);
+	end();
+}
+
+static _Atomic bool go;
+
+static void busy(struct thread_pool_job *j, void *arg)
+{
+	(void)j, (void)arg;
+	while (!go)
+		usleep(1000);
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+static void over(void *arg, const struct thread_pool_result *res)
+{
+	(void)arg, (void)res;
+}
+
+/* A requestor has as many jobs on the threads as may be. */
+TEST(no_thread_for_large_inputs)
+{
+	static const struct thread_pool_kind kind = {.name = "busy",
+						     .cpu_ms = 60000,
+						     .work = busy,
+						     .done = over,
+						     .drop = nothing};
+	size_t n = (size_t)RPC_ASYNC_LARGE + 1;
+	char *text = xcalloc(1, n + 32);
+	struct json_object *answer;
+
+	begin(NULL, NULL);
+	strcpy(text, "{\"a\":\"");
+	memset(text + strlen(text), 'x', n);
+	strcat(text, "\"}");
+	ran(text);
+	go = false;
+	while (thread_pool_submit(server.context.thread_pool,
+				  ada.session.requestor, &kind, NULL) != NULL)
+		;
+	answer = again(&ada, ",\"inputs\":{\"b\":1}");
+	is_str(at(answer, "/error/message"), RPC_ASYNC_FULL,
+	       "large inputs are not merged while the requestor's jobs wait");
+	ok(server_run() == NULL,
+	   "large inputs that are not merged make no run");
+	go = true;
 	free(text);
 	end();
 }

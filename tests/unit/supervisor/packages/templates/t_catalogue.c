@@ -332,6 +332,19 @@ TEST(kept)
 	free(other);
 }
 
+/* A reload frees the old catalogue piece by piece. */
+static void shrinks(const char *const *dirs)
+{
+	struct catalogue *c = catalogue_load(dirs, 2, false, NULL, NULL);
+	size_t n = c->n;
+
+	ok(catalogue_shrink(c, 2), "a catalogue has templates after a piece");
+	is_int(c->n, n - 2, "a piece has as many templates as asked for");
+	ok(!catalogue_shrink(c, n), "a catalogue is empty after all pieces");
+	is_int(c->n, 0, "a piece larger than the rest is the rest");
+	catalogue_free(c);
+}
+
 static void shipped(void)
 {
 	static const char *const dirs[] = {"etc/templates"};
@@ -363,6 +376,7 @@ int main(void)
 	order(c);
 	finding(c);
 	problems(c);
+	shrinks(dirs);
 	tap_run();
 	log_open(NULL);
 	catalogue_free(c);

@@ -6,8 +6,11 @@
  */
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 
+#include <sys/statvfs.h>
+
 #include "proto/json/json.h"
 #include "supervisor/run/outcome.h"
+#include "supervisor/store/state/disk_space.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"
 
@@ -152,6 +155,45 @@ static void test_fails(void)
 	end();
 }
 
+static bool full;
+
+/* The disk of the test has 1000 MiB. */
+int statvfs(const char *path, struct statvfs *fs)
+{
+	(void)path;
+	*fs = (struct statvfs){.f_frsize = 1024,
+			       .f_blocks = 1000 << 10,
+			       .f_bavail = full ? 1 << 10 : 900 << 10,
+			       .f_files = 100000,
+			       .f_favail = 90000};
+	return 0;
+}
+
+static void test_full(void)
+{
+	struct run *r = running("{}");
+	struct buf *log = xcalloc(1, sizeof(*log)); /* of the run */
+	char line[128];
+
+	it.config.disk_reserve_bytes = 100 << 20;
+	memset(line, 'x', sizeof(line));
+	while (buf_len(log) < DISK_SPACE_LARGE_BYTES)
+		buf_add(log, line, sizeof(line));
+	r->log.text = log;
+	full = true;
+	usleep(300000); /* the room seen last is used for a quarter of that */
+	gives(r);
+	row_written(r);
+	ok(strstr(buf_data(log), " notice this log was not kept: the disk of "
+				 "the server is nearly full\n") != NULL,
+	   "a large log gives way to a notice on a disk that is nearly full");
+	ok(strchr(buf_data(log), 'x') == NULL, "a large log is dropped");
+	goes(r, 7);
+	full = false;
+	it.config.disk_reserve_bytes = 0;
+	end();
+}
+
 int main(void)
 {
 	log_set_level(LOG_LEVEL_ERROR);
@@ -160,5 +202,6 @@ int main(void)
 	test_lies(true);
 	test_lies(false);
 	test_fails();
+	test_full();
 	return tap_done();
 }

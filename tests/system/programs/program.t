@@ -77,6 +77,7 @@ SH
 		limits => {maxProcesses => 20, maxTimeoutMs => 1000}),
     eats => pl('my @a; push @a, "x" x 1e6 for 1 .. 4000; print 1',
 	       limits => {maxMemoryBytes => 64 << 20}),
+    gives_up => sh('head -c 100000000 /dev/zero >out/big; exit 3', limits => {maxMemoryBytes => 32 << 20}),
     spins => sh('while :; do :; done', limits => {maxCpuMs => 300}),
     hides => sh('cp /bin/bash b; chmod 111 b; ./b -c "while :; do :; done"',
 		limits => {maxCpuMs => 300}),
@@ -241,6 +242,9 @@ sub limits {
 	ok($e->{errorCode} eq 'EXECUTION_ERROR' ||
 	   "$e->{errorCode} $e->{details}{limit}" eq 'RESOURCE_LIMIT memory',
 	   'memory is bounded') or diag(json_of($e));
+	$e = error_of(done($s, 'gives_up'));
+	is("$e->{errorCode} $e->{details}{limit} $e->{details}{room} $e->{details}{exitCode}", 'RESOURCE_LIMIT memory /work 3',
+	   'a program that ends since its /work is full is told of, with the limit') or diag(json_of($e));
 	$e = error_of(done($s, 'spins'));
 	is("$e->{errorCode} $e->{details}{limit}", 'RESOURCE_LIMIT cpu', 'CPU time is bounded');
 	$v = done($s, 'hides');

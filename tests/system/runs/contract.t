@@ -697,6 +697,7 @@ for my $name (qw(get_task_run cancel_task_run)) {
 	$s->ended($_) for @on;
 }
 
+unlike($s->log_text, qr/artifact=lost/, 'the log has no artifact as lost that was kept');
 $s->stop;
 
 # ---- the declared schemas ----

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/keyctl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -233,6 +234,49 @@ static int landlocked(void)
 		   : 4;
 }
 
+/* Listen on a port of the loopback, which is written to *AT. */
+static bool listens(struct sockaddr_in *at)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t len = sizeof(*at);
+
+	*at = (struct sockaddr_in){.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	return bind(fd, (struct sockaddr *)at, len) == 0 &&
+	       listen(fd, 1) == 0 &&
+	       getsockname(fd, (struct sockaddr *)at, &len) == 0;
+}
+
+static bool connects(const struct sockaddr_in *at)
+{
+	return connect(socket(AF_INET, SOCK_STREAM, 0),
+		       (const struct sockaddr *)at, sizeof(*at)) == 0;
+}
+
+/* Landlock leaves a port, and files that exist. */
+static int left_port(void)
+{
+	static const char *const read[] = {"/no/such/file", "/proc", NULL};
+	struct sockaddr_in one, other;
+	const struct landlock_leave none = {.read = read};
+	struct landlock_leave port = {.read = read};
+
+	if (!listens(&one) || !listens(&other))
+		return 1;
+	port.connect_port = ntohs(one.sin_port);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	errno = ENOENT; /* of an earlier failure */
+	if (landlock_leave(&port) < LANDLOCK_ABI_NET)
+		return 2;
+	if (!connects(&one) || connects(&other))
+		return 3;
+	if (open("/proc/self/stat", O_RDONLY) < 0 || open("/", O_RDONLY) >= 0)
+		return 4;
+	if (landlock_leave(&none) < LANDLOCK_ABI_NET)
+		return 5;
+	return connects(&one) ? 6 : 0;
+}
+
 /*
  * Of a program without a cage: other processes of the program's user must be out of
  * reach.
@@ -403,6 +447,12 @@ TEST(steps)
 		is_int(in_child(landlocked), 0, "Landlock denies all it can");
 	else
 		skip("no Landlock here", "Landlock denies all it can");
+	if (syscall(444, NULL, 0, 1) >= LANDLOCK_ABI_NET)
+		is_int(in_child(left_port), 0,
+		       "Landlock leaves the port that it is told to leave");
+	else
+		skip("no ports of Landlock here",
+		     "Landlock leaves the port that it is told to leave");
 	if (syscall(444, NULL, 0, 1) >= LANDLOCK_ABI_SCOPE)
 		is_int(in_child(left_alone), 0,
 		       "a program signals nobody outside");

@@ -93,4 +93,13 @@ SKIP: {
 	like($r->{err}, qr{not in /nonexistent; say where}, 'the error says where the attacks were looked for');
 }
 
+# A build elsewhere, with its own attacks, of which there are none.
+{
+	my $built = Paddock::fresh_root();
+
+	system('mkdir', '-p', "$built/build", "$built/etc/selftest") == 0 or BAIL_OUT('mkdir');
+	system('cp', "$BUILD/paddock", "$BUILD/paddockd", "$BUILD/paddock-worker", "$built/build") == 0 or BAIL_OUT('cp');
+	like(scalar qx(HOME=$built TMPDIR=$built $built/build/paddock selftest 2>&1), qr/^not ok 1 .*\n.*there is no template/m, 'the attacks of a build are beside the build');
+}
+
 done_testing;

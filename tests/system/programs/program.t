@@ -41,6 +41,7 @@ read -r answer <&4
 echo "$answer"
 SH
     garbled => sh(qq(echo '{"progress":{"done":1}}' >&3\necho '{"progress":' >&3\nsleep 60)),
+    levels => sh(qq(echo '{"log":{"level":"loud","message":"x"}}' >&3\nsleep 60)),
     unknown => sh(qq(echo '{"dance":{}}' >&3\nsleep 60)),
     # ends
     fails => sh("echo first >&2\necho the reason >&2\nexit 7"),
@@ -183,6 +184,7 @@ sub said {
 	ok(!$v->{ok} && $v->{error}{code}, 'a refused question says why');
 	like(error_of(done($s, 'garbled'))->{message},
 	     qr/^line 2 of descriptor 3 is not JSON/, 'a garbled line is named');
+	like(error_of(done($s, 'levels'))->{message}, qr/a log's level is emergency, alert/, 'a log of an unknown level is refused');
 	like(error_of(done($s, 'unknown'))->{message},
 	     qr/^line 1 of descriptor 3: there is no such message/, 'an unknown message is named with the line');
 }

@@ -342,6 +342,14 @@ TEST(bar)
 	is_str(s, "csv_profile [============            ] 5/10 column b 2.1 s",
 	       "the bar at half is half full");
 	free(s);
+	b.colour = true;
+	s = render(&b);
+	is_str(s,
+	       "csv_profile [\033[32m============\033[0m\033[2m            "
+	       "\033[0m] 5/10 column b 2.1 s",
+	       "the bar is green as far as it is full, and dim behind");
+	free(s);
+	b.colour = false;
 	b.done = 20;
 	s = render(&b);
 	is_str(s, "csv_profile [========================] 20/10 column b 2.1 s",

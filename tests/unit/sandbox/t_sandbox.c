@@ -301,6 +301,28 @@ static int left_alone(void)
 	return kill(getppid(), 0) != 0 && errno == EPERM ? 0 : 5;
 }
 
+/* A tool that builds a package is executed, and executes nothing itself. */
+static int built(void)
+{
+	struct sandbox sb = {.slots = 1};
+	const struct sandbox_program p = {
+	    .limits = {.processes = 8, .open_files = 64},
+	    .w.memory_bytes = 64u << 20};
+	const char *path = "/bin/true";
+
+	if (filter_make(FILTER_BUILD, &sb.program_filter) != 0)
+		return 2;
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	errno = 0;
+	if (sandbox_leave_to_build(&sb, &p, &path) != 0)
+		return 3;
+	execl("/bin/false", "false", (char *)NULL); /* ends with status 1 */
+	if (errno != EPERM && errno != EACCES)
+		return 4;
+	execl(path, path, (char *)NULL);
+	return 5;
+}
+
 /*
  * A key of the session which starts a zygote, by the function which builds the cage.
  */
@@ -441,6 +463,7 @@ TEST(steps)
 	test_keys();
 	is_int(in_child(limited), 0, "a program's limits are what was ordered");
 	is_int(in_child(shares), 0, "the cage takes a part of who starts it");
+	is_int(in_child(built), 0, "a build executes a single program");
 	is_int(in_child(orphaned), 0,
 	       "an orphan is told of the end of its parent");
 	if (syscall(444 /* landlock_create_ruleset */, NULL, 0, 1) > 0)

@@ -49,6 +49,7 @@ enum msg_type {
 	MSG_CHUNK = 2, /* sent in either direction */
 	MSG_ANSWER = 3,
 	MSG_PREPARE = 4,
+	MSG_STAY = 5,
 	/* messages of the worker */
 	MSG_READY = 16,
 	MSG_PROGRESS = 17,
@@ -63,6 +64,7 @@ enum msg_type {
 	MSG_LOST = 26,
 	MSG_WAITING = 27,
 	MSG_USED = 28,
+	MSG_KEPT = 29,
 };
 
 /* Bytes borrowed from the frame or the caller; not NUL-ended. */

@@ -27,6 +27,7 @@ struct thread_pool;
 struct reload;
 struct requestor;
 struct requestors;
+struct residents;
 struct runs;
 struct sessions;
 struct store;
@@ -42,7 +43,8 @@ struct context {
 	struct requestor *local; /* the user who started the server */
 	struct isolation *isolation;
 	struct spawner *spawner;
-	struct warm *warm; /* NULL: no worker waits for a run */
+	struct warm *warm;	     /* NULL: no worker waits for a run */
+	struct residents *residents; /* programs that stay between runs */
 	struct interpreters *interpreters;
 	struct thread_pool *thread_pool;
 	struct browser *browser;

@@ -34,6 +34,7 @@
 #include "supervisor/store/store.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/thread_pool.h"
+#include "supervisor/run/warm/residents.h"
 #include "supervisor/run/warm/warm.h"
 #include "supervisor/run/worker/interpreters.h"
 
@@ -156,6 +157,7 @@ static void on_usr1(struct daemon *d)
 					: "ok",
 	    errmsg == NULL ? "yes" : "no", errmsg == NULL ? "" : errmsg);
 	warm_log(ctx->warm);
+	residents_log(ctx->residents);
 	if (d->logging.lane == NULL)
 		fair_queue_submit(ctx->turns, ctx->chores, &d->logging);
 	thread_pool_log(ctx->thread_pool);
@@ -189,6 +191,7 @@ static void begin_drain(struct daemon *d)
 	http_listen_drain(d->http);
 	sessions_end(ctx->sessions);
 	warm_stop(ctx->warm);
+	residents_stop(ctx->residents);
 	runs_drain_parked(ctx->runs);
 	if (ctx->cluster != NULL)
 		ctx->cluster->hand_over(ctx->runs);

@@ -32,6 +32,7 @@
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/thread_pool.h"
 #include "supervisor/mcp/methods/subscriber.h"
+#include "supervisor/run/warm/residents.h"
 #include "supervisor/run/warm/warm.h"
 
 /* deadline: thousands of large packages take a while */
@@ -165,6 +166,7 @@ static void apply_catalogue(struct reload *r, bool changed, bool shown)
 	}
 	grants_log(ctx->catalogue, ctx->config);
 	warm_reloaded(ctx->warm, ctx->catalogue);
+	residents_reloaded(ctx->residents, ctx->catalogue);
 	if (changed) {
 		session_lists_changed(ctx);
 		subscribers_reloaded(ctx);

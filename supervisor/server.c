@@ -39,6 +39,7 @@
 #include "supervisor/store/store.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/thread_pool.h"
+#include "supervisor/run/warm/residents.h"
 #include "supervisor/run/warm/warm.h"
 #include "supervisor/runtime/runtime.h"
 
@@ -376,6 +377,7 @@ int server_start(struct server *srv, const struct config *config,
 	ctx->catalogue = catalogue_load_configured(
 	    config, privsep_workers_are_others(), NULL, NULL);
 	ctx->warm = warm_new(ctx);
+	ctx->residents = residents_new(ctx);
 	status = open_store(srv);
 	if (status != 0)
 		return status;
@@ -470,6 +472,7 @@ void server_fini(struct server *srv)
 		runs_interrupt(ctx->runs, !ctx->others);
 	browser_stop(ctx->browser);
 	warm_stop(ctx->warm);
+	residents_stop(ctx->residents);
 	spawner_stop(ctx->spawner);
 	/* the descriptor of the event is closed next */
 	event_done(srv->on_store);
@@ -479,6 +482,7 @@ void server_fini(struct server *srv)
 	runs_free(ctx->runs);
 	/* the store's last answers still used the warm workers */
 	warm_free(ctx->warm);
+	residents_free(ctx->residents);
 	spawner_free(ctx->spawner);
 	interpreters_free(ctx->interpreters);
 	browser_free(ctx->browser);

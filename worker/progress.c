@@ -61,3 +61,9 @@ void progress_set(uint64_t done, uint64_t total, const char *text, size_t len)
 	progress.held = true;
 	progress_tick();
 }
+
+void progress_forget(void)
+{
+	progress.done = progress.total = 0;
+	progress.held = false;
+}

@@ -19,4 +19,6 @@ void progress_flush(void);
 void progress_tick(void);
 int64_t progress_due_us(void);
 
+void progress_forget(void); /* a new run of the same worker has no progress */
+
 #endif

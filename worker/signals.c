@@ -48,6 +48,11 @@ void signals_cancel(void)
 	wait_wake();
 }
 
+void signals_forget_cancel(void)
+{
+	atomic_store(&cancelled, false);
+}
+
 static void on_term(int sig)
 {
 	(void)sig;
@@ -118,16 +123,24 @@ static void add_syscall(struct text *t, int nr, unsigned arch)
 	text_add(t, "\"");
 }
 
-void signals_violation(const struct signals_call *c)
+static void describe_process(struct text *t, const struct signals_call *c)
 {
-	char buffer[DETAILS_SIZE], message[128];
-	struct text t = {.p = buffer, .size = sizeof(buffer)};
-	struct text m = {.p = message, .size = sizeof(message) - 1};
+	text_add(t, ",\"process\":{\"pid\":");
+	text_add_int(t, c->pid);
+	text_add(t, ",\"comm\":");
+	text_add_quoted(t, c->process, strlen(c->process));
+	text_add(t, "}");
+}
+
+void signals_describe(const struct signals_call *c, struct signals_report *r)
+{
+	struct text t = {.p = r->details, .size = sizeof(r->details) - 1};
+	struct text m = {.p = r->message, .size = sizeof(r->message) - 1};
 
 	text_add(&m, "the sandbox refused a system call that no template "
 		     "needs: ");
 	add_syscall(&m, c->nr, c->arch);
-	message[m.n] = '\0';
+	r->message[m.n] = '\0';
 	text_add(&t, "{\"syscall\":");
 	add_syscall(&t, c->nr, c->arch);
 	text_add(&t, ",\"arch\":\"");
@@ -138,16 +151,19 @@ void signals_violation(const struct signals_call *c)
 		text_add_hex(&t, c->args[i]);
 	}
 	text_add(&t, "]");
-	if (c->process != NULL) {
-		text_add(&t, ",\"process\":{\"pid\":");
-		text_add_int(&t, c->pid);
-		text_add(&t, ",\"comm\":");
-		text_add_quoted(&t, c->process, strlen(c->process));
-		text_add(&t, "}");
-	}
+	if (c->process != NULL)
+		describe_process(&t, c);
 	text_add(&t, "}");
-	channel_fail_and_exit("SANDBOX_VIOLATION", message,
-			      (struct str){t.p, t.n});
+	r->details[t.n] = '\0';
+}
+
+void signals_violation(const struct signals_call *c)
+{
+	struct signals_report r;
+
+	signals_describe(c, &r);
+	channel_fail_and_exit("SANDBOX_VIOLATION", r.message,
+			      (struct str){r.details, strlen(r.details)});
 }
 
 static void on_sys(int sig, siginfo_t *si, void *context)

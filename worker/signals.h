@@ -13,6 +13,7 @@ int signals_install(void); /* SIGTERM, SIGXCPU, SIGSYS. 0 or -errno */
 
 bool signals_cancelled(void); /* after SIGTERM, which also called wait_wake() */
 void signals_cancel(void);    /* as after SIGTERM. Async-signal-safe */
+void signals_forget_cancel(void); /* a new run of the same worker begins */
 
 /* the limit to name in SIGXCPU's report */
 void signals_set_cpu_ms(uint64_t ms);
@@ -28,6 +29,15 @@ struct signals_call {
 	const char *process;
 	uint32_t pid;
 };
+
+/* The texts of a FAIL with SANDBOX_VIOLATION. */
+struct signals_report {
+	char message[128];
+	char details[512]; /* an object */
+};
+
+/* Describe C. Async-signal-safe. */
+void signals_describe(const struct signals_call *c, struct signals_report *r);
 
 /* Send FAIL and _exit. Async-signal-safe. */
 _Noreturn void signals_violation(const struct signals_call *c);

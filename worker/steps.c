@@ -165,3 +165,8 @@ void steps_close(void)
 			steps_fail(i, "ABANDONED", errmsg, sizeof(errmsg) - 1);
 	}
 }
+
+void steps_forget(void)
+{
+	n_steps = n_open = 0;
+}

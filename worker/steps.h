@@ -44,6 +44,7 @@ unsigned steps_attempts(uint32_t step);
 
 /* The run is over: skip pending steps, fail running steps. */
 void steps_close(void);
+void steps_forget(void); /* a new run of the same worker has no steps */
 
 void steps_set_grace_ms(int64_t ms);
 

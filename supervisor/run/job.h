@@ -9,11 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/id.h"
 #include "supervisor/run/requestor/sched.h"
 
 struct browser_run;
+struct resident;
+struct run;
 struct input;
 struct output_parse_job;
 struct run_look;
@@ -39,6 +42,9 @@ struct job {
 	 */
 	bool beginning;
 	struct worker *worker; /* the living worker, or NULL; owns itself */
+	/* residents.c's: the resident, until the run's end, and the run's turn */
+	struct resident *resident;
+	TAILQ_ENTRY(run) turn;
 	struct parking parked;
 	/* a client has the run's id as its answer, and may ask for the result */
 	bool has_handle;

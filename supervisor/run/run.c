@@ -257,6 +257,9 @@ void run_free(struct run *r)
 	free(r->kept.lack);
 	run_files_free(r->files);
 	free(r->job.held);
+	free(r->notebook.name);
+	free(r->notebook.lost);
+	free(r->notebook.why);
 	free(r->idem.key);
 	free(r->idem.digest);
 	run_steps_fini(&r->steps);

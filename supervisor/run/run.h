@@ -167,6 +167,18 @@ struct run_record {
 	const char *failed; /* why END is lost, static; NULL: END is not lost */
 };
 
+#define RESIDENT_NAME_MAX 64
+
+/* A run's part of a notebook: see warm/residents.h. */
+struct run_notebook {
+	char *name;   /* owned; NULL: the run has no notebook */
+	int64_t cell; /* counts the runs of the notebook; 0: not begun */
+	char *lost;   /* owned: why an earlier state was lost; or NULL */
+	bool ended;   /* the program told how the run left the state: */
+	bool kept;    /* ENDED: the state is as after the run, else as before */
+	char *why;    /* owned: why the state was not kept; or NULL */
+};
+
 struct runs;
 struct event;
 struct run_files;
@@ -249,6 +261,7 @@ struct run {
 		int64_t bytes; /* bytes in the row */
 	} kept;
 	char retried_from[ID_SIZE]; /* the repeated run, or "" */
+	struct run_notebook notebook;
 	struct run_files *files; /* owned: files among the inputs; NULL: none */
 	struct {
 		char *key;    /* NULL: none */

@@ -100,6 +100,21 @@ static struct json_object *error_view(const char *code, const char *message,
 	return e;
 }
 
+/* How the run left the state of its notebook. */
+static void write_notebook(struct buf *out, const struct run *r)
+{
+	const struct run_notebook *n = &r->notebook;
+	const char *state = !n->ended	   ? "lost"
+			    : !n->kept	   ? "restored"
+			    : n->cell == 1 ? "new"
+					   : "kept";
+
+	json_open(out, "notebook");
+	json_write(out, "name:s cell:i state:s why?s", n->name, n->cell, state,
+		   n->why != NULL ? n->why : n->lost);
+	json_close(out);
+}
+
 static void write_end(struct buf *out, const struct run *r)
 {
 	struct json_object *list =
@@ -115,6 +130,8 @@ static void write_end(struct buf *out, const struct run *r)
 				    a->name, a->mime_type));
 	}
 	json_write(out, "artifacts:o", list);
+	if (r->notebook.cell > 0)
+		write_notebook(out, r);
 	if (r->output.text == NULL &&
 	    (r->output.value != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))

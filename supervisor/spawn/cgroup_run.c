@@ -203,7 +203,7 @@ int64_t cgroup_run_cpu_ms(uint32_t slot)
 	       1000;
 }
 
-void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
+void cgroup_run_look(uint32_t slot, struct cgroup_use *use)
 {
 	struct slot *s = &slots[slot];
 	const struct cgroup_use *b = &s->before;
@@ -213,12 +213,6 @@ void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 	*use = CGROUP_USE_UNKNOWN;
 	if (cgroups.version == CGROUP_NONE || !s->made)
 		return;
-	if (cgroup_put(cgroups.base[CGROUP_UNIFIED], s->name, "cgroup.kill",
-		       "1") != 0)
-		for (int i = 0; i < KILL_ROUNDS; i++)
-			if (cgroup_members(cgroups.base[CGROUP_PIDS], s->name,
-					   kill_one, NULL) == 0)
-				break;
 	read_use(s, use);
 	if (s->peak > 0) { /* through the descriptor of the reset */
 		n = pread(s->peak, text, sizeof(text) - 1, 0);
@@ -235,4 +229,18 @@ void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
 	/* a peak that cannot be reset counts only after growing */
 	if (b->peak_bytes >= 0 && use->peak_bytes <= b->peak_bytes)
 		use->peak_bytes = -1;
+}
+
+void cgroup_run_end(uint32_t slot, struct cgroup_use *use)
+{
+	const struct slot *s = &slots[slot];
+
+	if (cgroups.version != CGROUP_NONE && s->made &&
+	    cgroup_put(cgroups.base[CGROUP_UNIFIED], s->name, "cgroup.kill",
+		       "1") != 0)
+		for (int i = 0; i < KILL_ROUNDS; i++)
+			if (cgroup_members(cgroups.base[CGROUP_PIDS], s->name,
+					   kill_one, NULL) == 0)
+				break;
+	cgroup_run_look(slot, use);
 }

@@ -69,7 +69,8 @@ void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
 	shim_tell_used(&shim);
 	text_add_limit(&t, limit, used, allowed, unit, who);
 	details[t.n] = '\0';
-	shim_fail("RESOURCE_LIMIT", details, "%s", message);
+	if (!shim_interrupt(&shim, limit, "RESOURCE_LIMIT", details, message))
+		shim_fail("RESOURCE_LIMIT", details, "%s", message);
 }
 
 void shim_log(unsigned level, const char *p, size_t n)
@@ -90,14 +91,29 @@ static void take_run(const struct msg_run *r)
 	shim.run = *r;
 	memcpy(shim.run_id, r->run_id.p, r->run_id.n);
 	memcpy(shim.entry, r->entry.p, r->entry.n);
+	free(shim.body);
 	shim.body = xcalloc(1, want + 1);
 	channel_recv_body(shim.body, r->head, want);
-	if (!shim.prepared) {
-		shim.args = (struct str){shim.body, (size_t)r->code_bytes};
+	if (shim.args.p == NULL)
+		shim.args = (struct str){xstrndup(shim.body, r->code_bytes),
+					 (size_t)r->code_bytes};
+	if (!shim.prepared)
 		channel_send(&(struct msg){.type = MSG_READY});
-	}
 	channel_set_rate(r->messages_per_second);
 	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
+}
+
+/* A resident loses the process of the call alone. False: there is no resident's run. */
+static bool interrupt_by_call(struct shim *s, const struct signals_call *c)
+{
+	struct signals_report r;
+
+	if (!shim_has_resident_run())
+		return false;
+	(void)kill((pid_t)c->pid, SIGKILL);
+	signals_describe(c, &r);
+	return shim_interrupt(s, "sandbox", "SANDBOX_VIOLATION", r.details,
+			      r.message);
 }
 
 void shim_recv_call(struct shim *s)
@@ -114,7 +130,7 @@ void shim_recv_call(struct shim *s)
 	if (shim_records_allow(s, &n))
 		return;
 	/* end the run, since a process made a forbidden call */
-	if (s->run_id[0] == '\0')
+	if (s->run_id[0] == '\0' || (shim_stays() && !shim_has_resident_run()))
 		shim_unfit(UNFIT_CALLS);
 	shim_comm(s, (pid_t)n.pid, comm, sizeof(comm));
 	c.nr = n.data.nr;
@@ -123,6 +139,8 @@ void shim_recv_call(struct shim *s)
 		c.args[i] = n.data.args[i];
 	c.process = comm;
 	c.pid = n.pid;
+	if (interrupt_by_call(s, &c))
+		return;
 	shim_end_all();
 	steps_close();
 	signals_violation(&c);
@@ -191,6 +209,38 @@ void shim_watch_due(void)
 	watched_ms = clock_mono_ms();
 }
 
+/* Receive the next message that is no late answer to a question of an ended run. */
+static void recv_between_runs(struct msg *m)
+{
+	struct buf body = {0};
+
+	for (channel_recv(m); m->type == MSG_ANSWER; channel_recv(m)) {
+		size_t total = (size_t)m->answer.total;
+
+		channel_recv_body(buf_room(&body, total + 1), m->answer.head,
+				  total);
+	}
+	buf_fini(&body);
+}
+
+/* A resident's run has ended: wait for the next run, and begin the run. */
+static void take_next_run(void)
+{
+	struct msg m;
+
+	shim_await_run(&shim);
+	recv_between_runs(&m);
+	if (m.type != MSG_STAY)
+		channel_broken();
+	shim_take_stay(&shim, &m.stay);
+	channel_recv(&m);
+	if (m.type != MSG_RUN)
+		channel_broken();
+	take_run(&m.run);
+	shim_take_files(&shim);
+	shim_begin_run(&shim);
+}
+
 _Noreturn static void serve_program(void)
 {
 	int64_t told_ms = clock_mono_ms();
@@ -207,7 +257,10 @@ _Noreturn static void serve_program(void)
 			}
 		if (over)
 			shim_finish(&shim, end);
-		if (signals_cancelled() && !terminated) {
+		if (shim_stays()) {
+			if (shim_run_is_over(&shim))
+				take_next_run();
+		} else if (signals_cancelled() && !terminated) {
 			kill(-1, SIGTERM);
 			terminated = true;
 		}
@@ -229,7 +282,11 @@ static void on_child(int sig)
 static void on_term(int sig, siginfo_t *si, void *context)
 {
 	(void)sig, (void)context;
-	if (si->si_code == SI_USER && si->si_pid == 0)
+	if (si->si_pid != 0)
+		return;
+	if (si->si_code == SI_QUEUE && si->si_value.sival_int != 0)
+		shim.interrupted = 1;
+	if (si->si_code == SI_USER || si->si_code == SI_QUEUE)
 		signals_cancel();
 }
 
@@ -338,10 +395,15 @@ static void shim_serve(const struct sandbox *sb,
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	umask(022); /* for files in in/ */
 	cage = *p;
-	shim = (struct shim){.sb = sb, .p = &cage, .proc = proc};
+	shim = (struct shim){
+	    .sb = sb, .p = &cage, .proc = proc, .cpu_ms = p->w.cpu_ms};
 	channel_recv(&m);
 	if (m.type == MSG_PREPARE)
 		prepare_program(&m);
+	if (m.type == MSG_STAY) {
+		shim_take_stay(&shim, &m.stay);
+		channel_recv(&m);
+	}
 	if (m.type != MSG_RUN)
 		channel_broken();
 	take_run(&m.run);
@@ -353,8 +415,9 @@ static void shim_serve(const struct sandbox *sb,
 		if (rc != 0)
 			fail_start(rc, what);
 	}
-	/* the environment was made before the id was known */
-	if (shim.run.id_by_line)
+	if (shim_stays())
+		shim_begin_run(&shim);
+	else if (shim.run.id_by_line) /* the environment was made before */
 		shim_answer(&shim, line,
 			    (size_t)snprintf(line, sizeof(line),
 					     "{\"run\":{\"id\":\"%s\"}}",

@@ -140,8 +140,8 @@ static void signalled(const struct shim *s, int sig)
 	ms -= s->start_cpu_ms < ms ? s->start_cpu_ms : ms;
 
 	/* the program may have sent SIGXCPU by kill(2) */
-	if (sig == SIGXCPU && ms >= s->p->w.cpu_ms)
-		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
+	if (sig == SIGXCPU && ms >= s->cpu_ms)
+		shim_limit("cpu", ms, s->cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",
 			   "the program used all of its CPU time");
 	text_add(&t, "{\"signal\":\"SIG");
@@ -166,11 +166,12 @@ void shim_finish(struct shim *s, int status)
 	shim_watch_ended(s);
 	shim_drain(s);
 	shim_collect(s);
+	shim_fail_by_cause();
 	if (signals_cancelled())
 		shim_fail("RUN_CANCELED", NULL, "the run was cancelled");
 	if (WIFSIGNALED(status))
 		signalled(s, WTERMSIG(status));
-	if (WEXITSTATUS(status) != 0)
+	if (WEXITSTATUS(status) != 0 || shim_stays())
 		exited(WEXITSTATUS(status));
 	shim_doubt();
 	reply = shim_reply();

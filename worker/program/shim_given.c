@@ -98,5 +98,6 @@ void shim_take_files(struct shim *s)
 		if (rc < 0)
 			fail_given(&f, rc);
 	}
-	sys_close(in);
+	if (!shim_stays()) /* else for the files of the next run */
+		sys_close(in);
 }

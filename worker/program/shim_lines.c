@@ -294,6 +294,9 @@ static const struct {
     {"sample", NULL, MSG_INPUT_SAMPLE},
     {"roots", NULL, MSG_INPUT_ROOTS},
     {"reply", on_reply, 0},
+    {"state", shim_on_state, 0},
+    {"result", shim_on_result, 0},
+    {"failed", shim_on_failed, 0},
 };
 
 /* Handle LINE, an object with a single member whose name is the kind of message. */
@@ -314,7 +317,8 @@ static const char *take_program_line(struct shim *s, struct json_view line)
 				   ? kinds[i].take(s, value)
 				   : ask_supervisor(value, kinds[i].question);
 	return "there is no such message: progress, step, log, artifact, call, "
-	       "elicit, sample, roots and reply are";
+	       "elicit, sample, roots and reply are, and of a resident state, "
+	       "result and failed";
 }
 
 bool shim_is_blank(const char *p, size_t n)
@@ -351,4 +355,10 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 		  s->refused == BY_LIMIT ? details : NULL,
 		  "line %llu of descriptor 3: %s", (unsigned long long)number,
 		  errmsg);
+}
+
+void shim_forget_lines(void)
+{
+	buf_fini(&reply);
+	replied = false;
 }

@@ -263,3 +263,54 @@ void shim_collect(struct shim *s)
 	}
 	sys_close(work);
 }
+
+/* ---- between the runs of a resident ---- */
+
+static void empty_folder(int fd, int depth);
+
+static void remove_entry(int at, const char *name, int depth)
+{
+	int fd;
+
+	if (unlinkat(at, name, 0) == 0 || depth >= DEPTH_MAX)
+		return;
+	fd = shim_open_below(at, name, O_RDONLY | O_DIRECTORY);
+	if (fd >= 0)
+		empty_folder(fd, depth + 1);
+	(void)unlinkat(at, name, AT_REMOVEDIR);
+}
+
+/* Remove all in a folder, as far as possible; closes FD. */
+static void empty_folder(int fd, int depth)
+{
+	DIR *d = fdopendir(fd);
+	struct dirent *e;
+
+	if (d == NULL) {
+		close(fd);
+		return;
+	}
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			remove_entry(fd, e->d_name, depth);
+	closedir(d);
+}
+
+void shim_empty_folders(struct shim *s)
+{
+	int work =
+	    openat(AT_FDCWD, ROOTFS_WORK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd =
+	    work >= 0 ? shim_open_below(work, OUT, O_RDONLY | O_DIRECTORY) : -1;
+
+	if (fd >= 0)
+		empty_folder(fd, 0);
+	sys_close(work);
+	if (s->p->in_fd >= 0)
+		fd = openat(s->p->in_fd, ".",
+			    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->p->in_fd >= 0 && fd >= 0)
+		empty_folder(fd, 0);
+	free(out.first);
+	memset(&out, 0, sizeof(out));
+}

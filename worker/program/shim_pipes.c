@@ -49,8 +49,14 @@ void shim_feed_inputs(struct shim *s)
 {
 	const char *p = s->body + s->run.code_bytes + fed;
 	size_t left = (size_t)s->run.inputs_bytes - fed;
-	ssize_t n = left > 0 ? write(s->pipes.in, p, left) : 0;
+	ssize_t n = 0;
 
+	if (shim_stays()) { /* a resident gets its inputs by lines */
+		sys_drop(&s->pipes.in);
+		return;
+	}
+	if (left > 0)
+		n = write(s->pipes.in, p, left);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n > 0)
@@ -74,7 +80,7 @@ void shim_answer(struct shim *s, const char *text, size_t n)
 {
 	if (s->pipes.answers < 0)
 		return;
-	s->answers.max = ANSWERS_MAX;
+	s->answers.max = ANSWERS_MAX + (size_t)s->run.inputs_bytes;
 	if (buf_add(&s->answers, text, n) < 0 ||
 	    buf_add(&s->answers, "\n", 1) < 0)
 		shim_fail("EXECUTION_ERROR", NULL,
@@ -137,6 +143,10 @@ static void take_err(struct shim *s, const char *p, size_t n)
 
 static void take_out(struct shim *s, const char *p, size_t n)
 {
+	if (shim_stays()) {
+		take_err(s, p, n);
+		return;
+	}
 	output.max = (size_t)s->run.output_bytes;
 	if (buf_add(&output, p, n) < 0)
 		shim_limit("output_bytes", buf_len(&output) + n,
@@ -148,11 +158,13 @@ static void take_out(struct shim *s, const char *p, size_t n)
 
 static void take_lines(struct shim *s, const char *p, size_t n)
 {
-	lines.held.max = LINE_MAX_BYTES;
+	/* a resident's output comes in a line */
+	lines.held.max =
+	    LINE_MAX_BYTES + (shim_stays() ? (size_t)s->run.output_bytes : 0);
 	if (buf_add(&lines.held, p, n) < 0)
 		shim_fail("EXECUTION_ERROR", NULL,
-			  "line %llu of descriptor 3 is over %u bytes",
-			  (unsigned long long)lines.number + 1, LINE_MAX_BYTES);
+			  "line %llu of descriptor 3 is over %zu bytes",
+			  (unsigned long long)lines.number + 1, lines.held.max);
 	for (;;) {
 		const char *line = buf_data(&lines.held);
 		size_t held = buf_len(&lines.held), len;
@@ -220,4 +232,21 @@ const struct buf *shim_output(void)
 struct str shim_tail(void)
 {
 	return (struct str){err.tail, err.tail_len};
+}
+
+void shim_drop_output(struct shim *s, enum shim_received which)
+{
+	static char piece[READ_BYTES];
+	int *fd = shim_received_fd(s, which);
+	ssize_t n = read(*fd, piece, sizeof(piece));
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		sys_drop(fd);
+}
+
+void shim_forget_pipes(void)
+{
+	log_line();
+	err.total = err.lines = err.tail_len = 0;
+	err.cut = false;
 }

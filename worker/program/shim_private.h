@@ -18,10 +18,12 @@
  *   shim_output.c     files in out/, after the end of the program
  *   shim_cpu.c        the CPU time of all processes
  *   shim_watch.c      the use of all processes together
+ *   shim_resident.c   a program that stays for several runs
  */
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -61,6 +63,9 @@ struct shim {
 	struct str args; /* arguments, each with the NUL */
 	/* the arguments again; the inputs; files, until written to in/ */
 	char *body;
+	uint64_t cpu_ms; /* the most CPU time of the run */
+	volatile sig_atomic_t
+	    interrupted;       /* a limit is the reason of SIGTERM */
 	bool prepared;	       /* the program was started before the run */
 	uint64_t start_cpu_ms; /* CPU time of the program before the run */
 	pid_t pid;	       /* of the program */
@@ -83,10 +88,11 @@ struct seccomp_notif;
 _Noreturn void shim_fail(const char *code, const char *details, const char *fmt,
 			 ...) __attribute__((format(printf, 3, 4)));
 
-/* Send FAIL with RESOURCE_LIMIT and _exit. */
-_Noreturn void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
-			  const char *unit, const char *who,
-			  const char *message);
+/*
+ * Send FAIL with RESOURCE_LIMIT and _exit; or have a resident end its run, and return.
+ */
+void shim_limit(const char *limit, uint64_t used, uint64_t allowed,
+		const char *unit, const char *who, const char *message);
 
 void shim_log(unsigned level, const char *p, size_t n);
 
@@ -114,6 +120,11 @@ bool shim_recv(struct shim *s, enum shim_received which);
 
 /* Read the pipes to the end, when no writer is left. */
 void shim_drain(struct shim *s);
+
+/* Read and drop output of a resident that has no run. */
+void shim_drop_output(struct shim *s, enum shim_received which);
+/* Forget the output of a resident's run; lines are counted on. */
+void shim_forget_pipes(void);
 
 const struct buf *shim_output(void);
 struct str shim_tail(void); /* the tail of the text on descriptor 2 */
@@ -170,7 +181,11 @@ bool shim_is_blank(const char *p, size_t n);
 /* The program's reply, or NULL: then the output is the result. */
 const struct buf *shim_reply(void);
 
+void shim_forget_lines(void); /* the reply of a resident's run */
+
 /* ---- shim_questions.c ---- */
+
+void shim_forget_questions(void); /* the open questions of a resident's run */
 
 /*
  * Send M, a CALL or an INPUT without seq and body, with BODY, and with the program's ID,
@@ -192,6 +207,8 @@ bool shim_await_artifact(struct shim *s, struct buf *body);
 /* NULL, or the error in the message (static). */
 const char *shim_step(struct str name, const char *state, struct str code,
 		      struct str message);
+
+void shim_forget_steps(void); /* the steps of a resident's run */
 
 /* ---- shim_files.c ---- */
 
@@ -221,6 +238,9 @@ void shim_collect(struct shim *s);
 /* The program succeeded: report files that a full file system may have cut. */
 void shim_doubt(void);
 
+/* Remove the files and folders in out/ and in/, for a resident's next run. */
+void shim_empty_folders(struct shim *s);
+
 /* ---- shim_wait.c ---- */
 
 /* End a waiting program that is unfit for runs, for a reason of ipc/zygote_proto.h. */
@@ -231,6 +251,39 @@ _Noreturn void shim_unfit(enum zygote_proto_unfit why);
  * then must wait for inputs silently. READY is sent.
  */
 void shim_wait(struct shim *s, const struct msg_prepare *p);
+
+/* ---- shim_resident.c ---- */
+
+/* Take M, which comes before each RUN of a resident. */
+void shim_take_stay(struct shim *s, const struct msg_stay *m);
+bool shim_stays(void);		  /* Is the program a resident? */
+bool shim_has_resident_run(void); /* Is a run of a resident under way? */
+
+/* Tell a resident the run that was received. */
+void shim_begin_run(struct shim *s);
+/*
+ * Has the resident's run ended? Then the end was reported, and the program waits. A cancel
+ * is passed on; a program that goes past its grace time is ended with the run.
+ */
+bool shim_run_is_over(struct shim *s);
+/* Return when the next run can be received; meanwhile the program is stopped. */
+void shim_await_run(struct shim *s);
+
+/*
+ * Have the resident end its run with CODE, DETAILS (the text of an object, or NULL) and
+ * MESSAGE, and tell the resident WHY, a word. The first cause stays. False: there is no
+ * run of a resident.
+ */
+bool shim_interrupt(struct shim *s, const char *why, const char *code,
+		    const char *details, const char *message);
+void shim_ask_to_end(struct shim *s, const char *why);
+/* The program has ended: send FAIL and _exit, if there was a cause. */
+void shim_fail_by_cause(void);
+
+/* Messages on descriptor 3. NULL, or the error in the message (static). */
+const char *shim_on_state(struct shim *s, struct json_view v);
+const char *shim_on_result(struct shim *s, struct json_view v);
+const char *shim_on_failed(struct shim *s, struct json_view v);
 
 /* ---- shim_records.c ---- */
 
@@ -317,6 +370,7 @@ bool shim_is_ending(const struct shim *s, long pid, long tid);
 struct shim_use {
 	uint64_t cpu_ms;
 	uint64_t own_bytes; /* with files, if possibly above LEAST; or 0 */
+	uint64_t resident;  /* bytes; shared pages count for each process */
 	bool too_many;	    /* processes, or open files */
 };
 

@@ -115,3 +115,12 @@ void shim_recv_answer(struct shim *s)
 	if (take_program_answer(s, &ok, &body) != 0)
 		channel_broken(); /* an answer without an artifact */
 }
+
+void shim_forget_questions(void)
+{
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		if (asked[i].seq != 0)
+			free((char *)asked[i].id.p);
+		asked[i].seq = 0;
+	}
+}

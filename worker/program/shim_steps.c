@@ -119,3 +119,12 @@ const char *shim_step(struct str name, const char *state, struct str code,
 	apply_step(s, (enum msg_step_state)to, code, message);
 	return NULL;
 }
+
+void shim_forget_steps(void)
+{
+	for (size_t i = 0; buckets != NULL && i < BUCKETS; i++)
+		free(buckets[i].name);
+	free(buckets);
+	buckets = NULL;
+	steps_forget();
+}

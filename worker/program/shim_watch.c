@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,6 +345,39 @@ static uint64_t held_by_kernel(const struct shim *s, const struct use *u)
 			 shim_file_bytes(s, u->descriptors);
 }
 
+/*
+ * As the kernel does where a cgroup bounds the memory: a resident itself may go on. Nothing
+ * is killed when the processes have let go of the memory meanwhile.
+ */
+static void kill_largest(const struct shim *s)
+{
+	int fd = openat(s->proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	uint64_t most = 0, sum = 0;
+	struct dirent *e;
+	char text[1024];
+	long victim = 0;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		long pid = strtol(e->d_name, NULL, 10);
+		struct use u = {0};
+
+		if (pid <= 1 ||
+		    shim_read_proc(s, pid, "stat", text, sizeof(text)) <= 0)
+			continue;
+		add_stat(&u, text);
+		sum += u.resident;
+		if (u.resident > most) {
+			most = u.resident;
+			victim = pid;
+		}
+	}
+	if (d != NULL)
+		closedir(d);
+	if (victim > 1 && sum > s->p->w.memory_bytes)
+		(void)kill((pid_t)victim, SIGKILL);
+}
+
 static void watch_memory(const struct shim *s, const struct use *u)
 {
 	uint64_t allowed = s->p->w.memory_bytes;
@@ -352,12 +386,14 @@ static void watch_memory(const struct shim *s, const struct use *u)
 	if (u->resident + u->held.swapped + own <= allowed)
 		return;
 	each_process(s, NULL, &own);
-	if (own > allowed)
-		shim_limit("memory", own, allowed, "bytes",
-			   "template limits.maxMemoryBytes, or the server's "
-			   "[limits]",
-			   "the program's processes need more memory than "
-			   "they may have");
+	if (own <= allowed)
+		return;
+	if (shim_has_resident_run() && !s->p->grouped)
+		kill_largest(s);
+	shim_limit("memory", own, allowed, "bytes",
+		   "template limits.maxMemoryBytes, or the server's [limits]",
+		   "the program's processes need more memory than they may "
+		   "have");
 }
 
 static void watch_processes(const struct shim *s, uint64_t threads)
@@ -405,6 +441,7 @@ struct shim_use shim_measure(const struct shim *s, uint64_t least_bytes)
 	}
 	shim_hold_end(s);
 	r.cpu_ms = shim_cpu_ms(u.cpu_ticks);
+	r.resident = u.resident;
 	r.too_many =
 	    u.threads > s->p->limits.processes || has_many_sessions(s, &u) ||
 	    u.descriptors > descriptors_allowed(s) || unbounded_sockets(s) > 0;
@@ -419,8 +456,8 @@ void shim_watch(const struct shim *s)
 	shim_hold_begin();
 	each_process(s, &u, NULL);
 	ms = shim_cpu_since_start(s, shim_cpu_ms(u.cpu_ticks));
-	if (ms > s->p->w.cpu_ms)
-		shim_limit("cpu", ms, s->p->w.cpu_ms, "ms",
+	if (ms > s->cpu_ms)
+		shim_limit("cpu", ms, s->cpu_ms, "ms",
 			   "template limits.maxCpuMs, or the server's [limits]",
 			   "the program used all of its CPU time");
 	watch_processes(s, u.threads);

@@ -278,6 +278,42 @@ static int check_prestart(struct template *t, struct json_object *m,
 	return 0;
 }
 
+/* The property of the inputs that names a notebook, or NULL. */
+static const char *find_notebook(struct json_object *m)
+{
+	struct json_object *all =
+	    json_member(json_member(m, "inputsSchema"), "properties");
+
+	if (all == NULL)
+		return NULL;
+	json_object_object_foreach(all, key, value) {
+		const char *format = json_member_str(value, "format");
+
+		if (format != NULL && strcmp(format, "paddock-notebook") == 0)
+			return key;
+	}
+	return NULL;
+}
+
+static int check_resident(struct template *t, struct json_object *m,
+			  struct diagnostics *f)
+{
+	bool asks = json_member(m, "resident") != NULL;
+
+	t->notebook = find_notebook(m);
+	if (asks && !runtimes[t->runtime]->has_shim)
+		return fail(f, "/resident",
+			    "it is for programs: a worker of a %s template "
+			    "ends with its run",
+			    runtimes[t->runtime]->title);
+	if (asks != (t->notebook != NULL))
+		return fail(f, "/resident",
+			    "a template has \"resident\" and a property of "
+			    "its inputsSchema with the format "
+			    "\"paddock-notebook\", or neither");
+	return 0;
+}
+
 /*
  * Read "retry": a run is tried again only when the author says that a second
  * try does no harm.
@@ -323,6 +359,7 @@ static const struct {
      {"trustLevelSupport", "executionMode", "taskSupport", "stream",
       "supportsPartialSuccess", "partialSuccessThreshold"}},
     {check_prestart, {"prestart", "runtime"}},
+    {check_resident, {"resident", "inputsSchema", "runtime"}},
     {check_auto, {"autoAsync"}},
     {check_retry, {"retry", "annotations"}},
     {manifest_limits_read, {"limits"}},

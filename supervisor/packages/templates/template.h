@@ -91,7 +91,10 @@ struct template
 	bool stream_poll;
 	struct template_retry retry;
 	unsigned prestart; /* program: how many workers wait for a run */
-	bool shipped;	   /* in paddock's own folder: template_shipped.h */
+	/* the property of the inputs that names a resident, borrowed from
+	   manifest; NULL: no run of the template has a resident */
+	const char *notebook;
+	bool shipped; /* in paddock's own folder: template_shipped.h */
 	struct json_object *manifest;	  /* owned: the whole manifest */
 	struct json_object *limits_json;  /* borrowed; NULL: none */
 	struct json_object *inputs_json;  /* borrowed: inputsSchema */

@@ -29,6 +29,7 @@
 void runs_forget(struct runs *s, struct run *r)
 {
 	runs_retry_forget(s, r);
+	runs_leave_resident(s, r);
 	HASH_DEL(s->by_id, r);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
 	if (r->output.text != NULL)
@@ -214,6 +215,7 @@ void runs_finish(struct runs *s, struct run *r, enum run_event ev)
 	if (r->error.code == NULL)
 		usual_add(&r->requestor->usual, r->template->id,
 			  r->finished_mono_ms - r->created_mono_ms);
+	runs_leave_resident(s, r);
 	r->view = run_json_text(r, s->ctx->isolation);
 	if (r->job.worker == NULL)
 		log_and_audit(s, r);

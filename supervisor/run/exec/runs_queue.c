@@ -22,6 +22,7 @@
 #include "supervisor/run/artifacts/artifact_copies.h"
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/run/threads/package_look.h"
+#include "supervisor/run/warm/residents.h"
 #include "supervisor/run/run_row.h"
 #include "supervisor/runtime/runtime.h"
 
@@ -41,7 +42,21 @@ static void weigh_inputs(struct run *r)
 void runs_enqueue(struct runs *s, struct run *r)
 {
 	weigh_inputs(r);
-	sched_put(&s->sched, &r->requestor->lane, &r->job.queued);
+	if (residents_join(s->ctx->residents, r))
+		sched_put(&s->sched, &r->requestor->lane, &r->job.queued);
+	else /* until the run before has ended */
+		sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
+}
+
+void runs_leave_resident(struct runs *s, struct run *r)
+{
+	struct run *next = residents_leave(s->ctx->residents, r);
+
+	if (next == NULL || next->job.queued.lane == NULL ||
+	    !next->job.queued.aside)
+		return;
+	sched_remove(&s->sched, &next->job.queued);
+	runs_enqueue(s, next);
 }
 
 void runs_enqueue_aside(struct runs *s, struct run *r)

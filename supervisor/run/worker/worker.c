@@ -28,6 +28,7 @@
 #include "supervisor/run/warm/warm.h"
 #include "supervisor/run/worker/worker_private.h"
 #include "supervisor/run/threads/output_parse.h"
+#include "supervisor/run/warm/residents.h"
 #include "supervisor/runtime/runtime.h"
 
 #define FRAMES_PER_WAKE 16 /* most frames read at once, of up to 64 KiB each */
@@ -97,6 +98,32 @@ int worker_violation(struct worker *w, const char *offence)
 	return worker_violation_of(w, offence, json_object_new_object());
 }
 
+/* Set RUN_TIMEOUT, with the time wished for if the run got less. */
+static void tell_timeout(struct run *r)
+{
+	char had[QUANTITY_SIZE], wished[QUANTITY_SIZE];
+	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
+
+	quantity(had, r->limits.timeout_ms, "ms");
+	quantity(wished, r->limits.wished_ms, "ms");
+	run_set_error(r, "RUN_TIMEOUT",
+		      limits_details(r, LIMIT_TIMEOUT, r->limits.timeout_ms),
+		      "the run did not end within the %s that it had%s%s%s",
+		      had, cut ? "; " : "", cut ? wished : "",
+		      cut ? " were asked for, which is more than it may have"
+			  : "");
+}
+
+/* Send SIGTERM; a resident is told whether a limit is the reason. */
+static void ask_process_to_end(const struct worker *w)
+{
+	const union sigval why = {.sival_int = w->interrupted};
+
+	if (!w->interrupted || !spawned_is_alive(w->spawned) ||
+	    sigqueue(w->spawned->child.pid, SIGTERM, why) != 0)
+		spawned_signal(w->spawned, SIGTERM);
+}
+
 /*
  * Ask W to end, and have on_deadline() ask again until the grace is over: a
  * pending SIGTERM of the program's own keeps the supervisor's from arriving.
@@ -108,37 +135,63 @@ static bool ask_again(struct worker *w)
 
 	if (left_ms <= 0 || w->killed || w->phase == PHASE_DONE || w->silent)
 		return false;
-	spawned_signal(w->spawned, SIGTERM);
+	ask_process_to_end(w);
 	after_ms(w->deadline, left_ms < AGAIN_MS ? left_ms : AGAIN_MS);
 	return true;
+}
+
+bool worker_interrupt(struct worker *w, void (*tell)(struct run *r))
+{
+	struct run *r = w->run;
+
+	if (r->job.resident == NULL || w->interrupted || w->killed ||
+	    w->silent || w->phase == PHASE_DONE || r->state == RUN_CANCELLING ||
+	    !spawned_is_alive(w->spawned))
+		return false;
+	tell(r);
+	w->interrupted = true;
+	w->grace_end_ms = clock_mono_ms() + r->limits.cancel_grace_ms;
+	return ask_again(w);
+}
+
+/* W's run has ended, and W's process stays for the next run. */
+static void leave_process(struct worker *w)
+{
+	struct exit_facts e = {.use = w->said, .group = CGROUP_USE_UNKNOWN};
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+
+	if (w->spawned->held)
+		cgroup_run_look(w->spawned->child.slot, &e.group);
+	worker_cpu_add_unwaited(w, &e.use);
+	e.have_result = w->have_result;
+	if (w->have_result && buf_len(&w->result) > 0)
+		e.output = buf_take(&w->result, &e.output_len);
+	residents_rest(env->ctx->residents, r, w->spawned);
+	w->spawned = NULL;
+	worker_free(w);
+	env->on_over(env->arg, r, &e);
 }
 
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
 	struct run *r = w->run;
-	char had[QUANTITY_SIZE], wished[QUANTITY_SIZE];
-	bool cut = r->limits.wished_ms > r->limits.timeout_ms;
 	int64_t left_ms;
 
 	(void)fd, (void)what;
-	if (ask_again(w))
+	if (w->stays) {
+		leave_process(w);
 		return;
-	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE) {
-		; /* the outcome is settled */
-	} else if (w->silent) {
-		w->lived_on = true;
-	} else { /* the run may have got less time than was wished for */
-		quantity(had, r->limits.timeout_ms, "ms");
-		quantity(wished, r->limits.wished_ms, "ms");
-		run_set_error(
-		    r, "RUN_TIMEOUT",
-		    limits_details(r, LIMIT_TIMEOUT, r->limits.timeout_ms),
-		    "the run did not end within the %s that it had%s%s%s", had,
-		    cut ? "; " : "", cut ? wished : "",
-		    cut ? " were asked for, which is more than it may have"
-			: "");
 	}
+	if (ask_again(w) || worker_interrupt(w, tell_timeout))
+		return;
+	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
+		; /* the outcome is settled */
+	else if (w->silent)
+		w->lived_on = true;
+	else
+		tell_timeout(r);
 	worker_kill(w, SIGKILL);
 	if (spawned_is_alive(w->spawned))
 		return;
@@ -216,11 +269,12 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 		worker_send_body(w);
 }
 
-enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_FULL, DRAIN_END };
+enum drained { DRAIN_MORE, DRAIN_DRY, DRAIN_FULL, DRAIN_STAYS, DRAIN_END };
 
 /*
  * Read up to MAX frames, or to W's last message. DRY: no frame now; FULL: W
- * takes no frame now; END: no frame will come.
+ * takes no frame now; STAYS: the process waits for the next run; END: no frame
+ * will come.
  */
 static enum drained drain(struct worker *w, int max)
 {
@@ -241,7 +295,10 @@ static enum drained drain(struct worker *w, int max)
 			return n == -EAGAIN ? DRAIN_DRY : DRAIN_END;
 		if (worker_recv(w, frame, (size_t)n) < 0)
 			return DRAIN_END;
-		if (!done && w->phase == PHASE_DONE)
+		if (w->stays)
+			return DRAIN_STAYS;
+		if (!done && w->phase == PHASE_DONE &&
+		    w->run->job.resident == NULL)
 			return DRAIN_DRY;
 		if (w->full)
 			return DRAIN_FULL;
@@ -312,7 +369,13 @@ static void on_turn(void *arg)
 		event_del(w->readable);
 		return;
 	}
-	if (!ended && w->phase != PHASE_DONE) {
+	if (how == DRAIN_STAYS) {
+		event_del(w->readable);
+		after_ms(w->deadline, 0); /* W is freed there, not in a turn */
+		return;
+	}
+	if (!ended &&
+	    (w->phase != PHASE_DONE || w->run->job.resident != NULL)) {
 		event_add(w->readable, NULL);
 		return;
 	}
@@ -403,6 +466,7 @@ static void on_spawned(struct spawned *spawned, int err)
 		    r, "WORKER_CRASHED", NULL,
 		    "the worker was lost, because the process that had "
 		    "just made it was killed");
+	residents_lost(env->ctx->residents, r, NULL);
 	worker_free(w);
 	env->on_not_started(env->arg, r, -err);
 }
@@ -461,6 +525,9 @@ static void on_reaped(struct spawned *spawned, int status,
 	if (w->lived_on && !w->have_result && e.group.oom_kills <= 0 &&
 	    WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		worker_violation(w, "it closed its socket and lived on");
+	residents_lost(env->ctx->residents, r,
+		       "its program ended with a run, or did not end a run in "
+		       "time");
 	exclude_start(spawned, &e.use);
 	worker_cpu_add_unwaited(w, &e.use);
 	if (w->over) {
@@ -495,13 +562,17 @@ static struct spawned *get_spawned(const struct worker_env *env, struct run *r,
 					job);
 	if (*rc < 0)
 		return NULL;
-	if (!fresh)
+	if (r->job.resident != NULL)
+		b = residents_take(ctx->residents, r, job, &ops, w, rc);
+	else if (!fresh)
 		b = warm_take(ctx->warm, r->requestor, r->template, job, &ops,
 			      w);
-	if (b == NULL)
+	if (b == NULL && *rc == 0)
 		b = spawned_ask(ctx->spawner, job, &ops, w, rc);
-	if (b == NULL)
+	if (b == NULL) {
+		residents_lost(ctx->residents, r, NULL);
 		warm_give_way(ctx->warm);
+	}
 	return b;
 }
 

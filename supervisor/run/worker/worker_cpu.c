@@ -52,6 +52,13 @@ static int64_t next_ms(int64_t left_ms)
 	return ms > LOOK_MS ? ms : LOOK_MS;
 }
 
+static void tell_cpu(struct run *r)
+{
+	const struct worker *w = r->job.worker;
+
+	outcome_cpu(r, cgroup_run_cpu_ms(w->spawned->child.slot));
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct worker *w = arg;
@@ -72,6 +79,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 			    CLOCK_TIMEVAL(next_ms(r->limits.cpu_ms - used_ms)));
 		return;
 	}
+	if (worker_interrupt(w, tell_cpu))
+		return;
 	if (r->state != RUN_CANCELLING)
 		outcome_cpu(r, used_ms);
 	worker_end(r);

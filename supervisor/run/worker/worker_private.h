@@ -82,8 +82,11 @@ struct worker {
 	struct rusage said; /* with the result: the use of CPU and memory */
 	bool over;	    /* the run is over, and the worker exits */
 	bool silent;	    /* the worker closed its end of the socket */
-	bool lived_on; /* the worker lived on after silent, and was killed */
-	bool ending;   /* the shim was told to end the program and wait */
+	bool lived_on;	  /* the worker lived on after silent, and was killed */
+	bool ending;	  /* the shim was told to end the program and wait */
+	bool interrupted; /* a resident was asked to end its run */
+	bool stay_sent;	  /* a resident was told that it stays */
+	bool stays;	  /* the process waits for the next run */
 	bool killed;
 	bool late;     /* a message came after the last message */
 	double tokens; /* bucket of the message rate */
@@ -173,6 +176,12 @@ void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use);
 
 /* Kill W when its processes, which a cgroup counts, have used the CPU time. */
 void worker_cpu_watch(struct worker *w);
+
+/*
+ * Ask W's program, a resident, to end the run, whose error TELL sets; a program that goes
+ * past the run's grace time is ended. False: W has to be ended now.
+ */
+bool worker_interrupt(struct worker *w, void (*tell)(struct run *r));
 
 /* Give W a moment to exit: the last message came, or no more can come. */
 void worker_recv_last(struct worker *w);

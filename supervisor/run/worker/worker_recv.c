@@ -42,6 +42,29 @@ static int on_waiting(struct worker *w, const struct msg *m)
 	return 0;
 }
 
+static struct timeval timeval_of(uint64_t us)
+{
+	return (struct timeval){.tv_sec = (time_t)(us / 1000000),
+				.tv_usec = (suseconds_t)(us % 1000000)};
+}
+
+/* W's program waits for the next run: the process is not W's any more. */
+static int on_kept(struct worker *w, const struct msg *m)
+{
+	struct run_notebook *n = &w->run->notebook;
+
+	if (w->run->job.resident == NULL)
+		return worker_violation(w, "a message out of turn");
+	n->ended = true;
+	n->kept = m->kept.kept != 0;
+	if (m->kept.why.n > 0)
+		n->why = xstrndup(m->kept.why.p, m->kept.why.n);
+	w->said.ru_utime = timeval_of(m->kept.cpu_ms * 1000);
+	w->said.ru_maxrss = (long)(m->kept.memory_bytes / 1024);
+	w->stays = true;
+	return 0;
+}
+
 /* W's shim reports the CPU time of all processes that it has seen. */
 static int on_used(struct worker *w, const struct msg *m)
 {
@@ -147,12 +170,6 @@ static int result_bytes(struct worker *w, struct str s)
 	buf_add(&w->result, s.p, s.n);
 	w->body_got += s.n;
 	return w->body_got == w->body_total ? result_done(w) : 0;
-}
-
-static struct timeval timeval_of(uint64_t us)
-{
-	return (struct timeval){.tv_sec = (time_t)(us / 1000000),
-				.tv_usec = (suseconds_t)(us % 1000000)};
 }
 
 /* Count a large result of W. False: there is no room, and W is killed. */
@@ -331,6 +348,14 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 
 	if (w->run->error.code != NULL && w->killed)
 		return 0; /* the worker is being killed */
+	if (w->phase == PHASE_DONE && !w->stays &&
+	    w->run->job.resident != NULL) {
+		if (msg_get(&m, frame, len, &errmsg) < 0)
+			return worker_violation(w, errmsg);
+		return m.type == MSG_KEPT
+			   ? on_kept(w, &m)
+			   : worker_violation(w, "a message out of turn");
+	}
 	if (w->phase == PHASE_DONE) {
 		if (!w->late)
 			log_warn("worker", "run=%s requestor=%s late=dropped",

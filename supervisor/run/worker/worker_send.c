@@ -116,12 +116,30 @@ void worker_drop_inputs(struct worker *w)
 	r->files = NULL;
 }
 
+/* Tell a resident that its program stays after the run. */
+static int send_stay(struct worker *w)
+{
+	const struct run_notebook *n = &w->run->notebook;
+	struct msg m = {.type = MSG_STAY,
+			.stay = {.cell = (uint64_t)n->cell,
+				 .cpu_ms = (uint64_t)w->run->limits.cpu_ms}};
+	int rc;
+
+	if (w->run->job.resident == NULL || w->stay_sent)
+		return 0;
+	m.stay.name = str_of(n->name);
+	m.stay.lost = str_of(n->lost != NULL ? n->lost : "");
+	rc = worker_send(w, &m);
+	w->stay_sent = rc == 0;
+	return rc;
+}
+
 /* Send as much as the socket takes, the rest when the socket is writable again. */
 void worker_send_body(struct worker *w)
 {
-	int rc = 0;
+	int rc = send_stay(w);
 
-	while (!w->run_sent || w->sent < body_len(w)) {
+	while (rc == 0 && (!w->run_sent || w->sent < body_len(w))) {
 		struct str s = body_piece(w);
 		struct msg chunk = {.type = MSG_CHUNK, .chunk = {s}};
 

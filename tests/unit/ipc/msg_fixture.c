@@ -36,6 +36,10 @@ const struct msg samples[] = {
 		 .head = S("-v\0")}},
     {.type = MSG_WAITING, .waiting = {.cpu_ms = 31, .memory_bytes = 9 << 20}},
     {.type = MSG_USED, .used = {.cpu_ms = 7}},
+    {.type = MSG_STAY,
+     .stay = {.cell = 3, .cpu_ms = 60000, .name = S("a.b-c"), .lost = S("")}},
+    {.type = MSG_KEPT,
+     .kept = {.kept = true, .cpu_ms = 12, .why = S("asked to end: timeout")}},
     {.type = MSG_PROGRESS,
      .progress = {.done = 1, .total = 9, .message = S("gelesen: \xc3\xa9")}},
     {.type = MSG_STEP, .step = {.index = 3, .count = 7, .name = S("column")}},
@@ -157,6 +161,16 @@ bool same(const struct msg *a, const struct msg *b)
 		       a->waiting.memory_bytes == b->waiting.memory_bytes;
 	case MSG_USED:
 		return a->used.cpu_ms == b->used.cpu_ms;
+	case MSG_STAY:
+		return a->stay.cell == b->stay.cell &&
+		       a->stay.cpu_ms == b->stay.cpu_ms &&
+		       same_str(a->stay.name, b->stay.name) &&
+		       same_str(a->stay.lost, b->stay.lost);
+	case MSG_KEPT:
+		return a->kept.kept == b->kept.kept &&
+		       a->kept.cpu_ms == b->kept.cpu_ms &&
+		       a->kept.memory_bytes == b->kept.memory_bytes &&
+		       same_str(a->kept.why, b->kept.why);
 	case MSG_PROGRESS:
 		return a->progress.done == b->progress.done &&
 		       a->progress.total == b->progress.total &&

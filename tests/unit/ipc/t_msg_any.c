@@ -139,6 +139,18 @@ static struct msg any_msg(enum msg_type type)
 	case MSG_USED:
 		m.used.cpu_ms = any_up_to(MSG_INT_MAX);
 		break;
+	case MSG_STAY:
+		m.stay.cell = any_up_to(MSG_INT_MAX - 1) + 1;
+		m.stay.cpu_ms = any_up_to(MSG_INT_MAX);
+		m.stay.name = any_text(1, MSG_NAME_MAX);
+		m.stay.lost = any_text(0, MSG_TEXT_MAX);
+		break;
+	case MSG_KEPT:
+		m.kept.kept = any(2) != 0;
+		m.kept.cpu_ms = any_up_to(MSG_INT_MAX);
+		m.kept.memory_bytes = any_up_to(MSG_INT_MAX);
+		m.kept.why = any_text(0, MSG_TEXT_MAX);
+		break;
 	case MSG_PROGRESS:
 		m.progress.done = any_up_to(MSG_INT_MAX);
 		m.progress.total = any_up_to(MSG_INT_MAX);
@@ -198,9 +210,10 @@ static struct msg any_msg(enum msg_type type)
 }
 
 static const enum msg_type types[] = {
-    MSG_RUN,  MSG_CHUNK,    MSG_ANSWER,	 MSG_READY,   MSG_PROGRESS, MSG_STEP,
-    MSG_LOG,  MSG_ARTIFACT, MSG_RESULT,	 MSG_FAIL,    MSG_CALL,	    MSG_INPUT,
-    MSG_DROP, MSG_LOST,	    MSG_PREPARE, MSG_WAITING, MSG_USED,
+    MSG_RUN,	 MSG_CHUNK, MSG_ANSWER,	  MSG_READY,  MSG_PROGRESS,
+    MSG_STEP,	 MSG_LOG,   MSG_ARTIFACT, MSG_RESULT, MSG_FAIL,
+    MSG_CALL,	 MSG_INPUT, MSG_DROP,	  MSG_LOST,   MSG_PREPARE,
+    MSG_WAITING, MSG_USED,  MSG_STAY,	  MSG_KEPT,
 };
 
 TEST(round_trips_of_any)

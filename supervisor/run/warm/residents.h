@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * residents.h - programs that stay after a run and serve the next runs, one after the
+ * other: each for one requestor, one template and one name. The runs of a resident are
+ * ordinary runs; a run waits until the run before has ended. A resident that nobody uses
+ * is stopped, and ended after a while. The limits are max_residents, resident_idle_ms and
+ * resident_life_ms of a requestor, max_residents_in_all and resident_memory of the server.
+ */
+#ifndef SUPERVISOR_WARM_RESIDENTS_H
+#define SUPERVISOR_WARM_RESIDENTS_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "supervisor/run/run.h"
+#include "supervisor/run/warm/spawned.h"
+#include "supervisor/spawn/spawner.h"
+
+struct catalogue;
+struct context;
+struct resident;
+struct residents;
+struct tool_error;
+
+struct residents *residents_new(struct context *ctx);
+/* End all residents that have no run, and each other after its run. */
+void residents_stop(struct residents *all);
+/* Free ALL after spawner_stop(), which has ended the workers. NULL is fine. */
+void residents_free(struct residents *all);
+
+/*
+ * May a run of T with INPUTS have the resident that INPUTS name? *NAME is the name,
+ * lent by INPUTS, or NULL: the run is of no resident. False: E has the reason.
+ */
+bool residents_may_use(const struct template *t, struct json_object *inputs,
+		       const char **name, struct tool_error *e);
+
+/*
+ * Have R, which is to wait for a worker, use the resident R->notebook.name, if any. False:
+ * another run of the resident is before R; residents_next() gives R later.
+ */
+bool residents_join(struct residents *all, struct run *r);
+/*
+ * R has ended, or waits no more. Returns the next run of the resident, which has waited
+ * for R; or NULL.
+ */
+struct run *residents_leave(struct residents *all, struct run *r);
+
+/*
+ * Return the waiting process of R's resident, from now on OWNER's with OPS as in
+ * spawned_ask(); or NULL: R's worker becomes the process, and JOB is changed for that.
+ * Counts the run, and makes room: *RC is 0, or -EDQUOT with the reason in R's error.
+ */
+struct spawned *residents_take(struct residents *all, struct run *r,
+			       struct spawner_job *job,
+			       const struct spawned_ops *ops, void *owner,
+			       int *rc);
+/* R has ended and its process B (taken) has stayed. */
+void residents_rest(struct residents *all, struct run *r, struct spawned *b);
+/*
+ * R's process has ended: the state is lost, because of WHY (copied). NULL: there was no
+ * process after all.
+ */
+void residents_lost(struct residents *all, struct run *r, const char *why);
+
+/* End the residents whose template or requestor is gone, or has changed. */
+void residents_reloaded(struct residents *all, const struct catalogue *c);
+
+/* End the resident NAME of Q without a run. 0, -ENOENT or -EBUSY. */
+int residents_end(struct residents *all, const struct requestor *q,
+		  const char *template_id, const char *name);
+
+/*
+ * Return [{requestor, templateId, version, name, runs, state, memoryBytes?, createdAt,
+ * lastUsedAt}] of Q, or of all requestors (Q NULL); the caller's.
+ */
+struct json_object *residents_view(const struct residents *all,
+				   const struct requestor *q);
+void residents_log(const struct residents *all); /* a line with the sums */
+
+#endif

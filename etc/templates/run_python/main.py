@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 # Runs the code that it is given in a child, which is this interpreter as it is
-# after its start, and tells what the child printed and how it ended.
+# after its start, and tells what the child printed and how it ended. Where no inputs
+# come, this is a resident, and paddock_keeper.py serves a notebook.
 import json
 import os
 import re
@@ -18,6 +19,9 @@ LOGGED = 4096  # bytes of an output that are logged at a time
 COPIED = 1 << 20  # larger files are not copied, and can only be read
 KILLED = "where the code did not ask for that, it took more memory than it may have"
 ANSWERS = 4  # the descriptor of answers to what is said on 3
+ERRORS = 3  # the child's descriptor for the exception that ended the code
+ERROR_MOST = 16384  # characters of an exception's text, and of a traceback, that are told
+OURS = os.path.dirname(os.path.abspath(__file__))
 # where Debian's package is called otherwise, as base/text/missing_module.c has it
 PACKAGES = {
     "Bio": "biopython",
@@ -62,21 +66,78 @@ def tell_missing(module):
         )
 
 
-def run(code, args):
-    """The code, in this process, as its main module."""
+def trace_of(error):
+    """The traceback, without the part of our own files at its beginning."""
+    trace = error.__traceback__
+    while trace and os.path.dirname(trace.tb_frame.f_code.co_filename) == OURS:
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace))
+
+
+def cut_lines(lines):
+    """As many first and last lines as are told."""
+    first, last = [], []
+    room = ERROR_MOST
+    for line in (lines[i // 2] if i % 2 == 0 else lines[-1 - i // 2] for i in range(len(lines))):
+        line = line[:ERROR_MOST // 4]
+        room -= len(line) + 1
+        if room < 0:
+            return [*first, "...", *reversed(last)]
+        (first if len(first) <= len(last) else last).append(line)
+    return [*first, *reversed(last)]
+
+
+def tell_error(error):
+    """The exception that ended the code: printed, and as it is told beside that."""
+    text = trace_of(error)
+    print(text, end="", file=sys.stderr)
+    if isinstance(error, ModuleNotFoundError):
+        tell_missing(error.name or ".")
+    try:
+        value = str(error)
+    except Exception:
+        value = ""
+    return {"name": type(error).__name__, "value": value[:ERROR_MOST], "traceback": cut_lines(text.splitlines())}
+
+
+def error_of(told):
+    """What was told as an error, or None: the code itself may have written it."""
+    if not isinstance(told, dict):
+        return None
+    name, value, lines = (told.get(key) for key in ("name", "value", "traceback"))
+    if not isinstance(lines, list) or not all(isinstance(text, str) for text in (name, value, *lines)):
+        return None
+    return {"name": name, "value": value, "traceback": lines}
+
+
+def show_figures():
+    """matplotlib, when the code or a program of it imports it, leaves its figures in out/."""
+    modules = f"{OURS}/modules"
+    sys.path.append(modules)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{before}:{modules}" if before else modules
+    os.environ["MPLBACKEND"] = "module://paddock_show"
+    os.environ["PADDOCK_OUT"] = os.path.abspath("out")
+
+
+def new_main(args):
+    """The module of the code, as its main module."""
     main = sys.modules["__main__"] = types.ModuleType("__main__")
-    main.__file__ = "main.py"
     sys.argv = ["main.py", *args]
     sys.path[0] = ""
+    return main
+
+
+def run(code, args, hand_over):
+    """The code, in this process."""
+    main = new_main(args)
+    main.__file__ = "main.py"
     try:
         exec(compile(code, "main.py", "exec"), main.__dict__)
     except SystemExit:
         raise
     except BaseException as error:
-        trace = error.__traceback__.tb_next  # without this file
-        traceback.print_exception(type(error), error, trace)
-        if isinstance(error, ModuleNotFoundError):
-            tell_missing(error.name or ".")
+        hand_over(tell_error(error))
         sys.exit(1)
 
 
@@ -90,23 +151,47 @@ def standard_input(text):
     return given
 
 
+def hand_over_by(fd):
+    """Tells the parent of an error, unless the code has put another file in the place of FD."""
+    pipe = os.fstat(fd).st_ino
+
+    def hand_over(told):
+        try:
+            if os.fstat(fd).st_ino == pipe:
+                os.write(fd, json.dumps(told).encode())
+        except OSError:  # closed, or full
+            pass
+
+    return hand_over
+
+
+def handed_over(fd):
+    """The error that the child told, or None."""
+    try:
+        return error_of(json.loads(os.read(fd, 65536)))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
 def start(inputs):
-    """The child, and the ends to read of what it prints."""
+    """The child, and the ends to read of what it prints and of its error."""
     given = standard_input(inputs.get("stdin", ""))
-    out, err = os.pipe(), os.pipe()
+    out, err, errors = os.pipe(), os.pipe(), os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     child = os.fork()
     if child > 0:
-        for fd in given, out[1], err[1]:
+        for fd in given, out[1], err[1], errors[1]:
             os.close(fd)
-        return child, {out[0]: "stdout", err[0]: "stderr"}
+        return child, {out[0]: "stdout", err[0]: "stderr"}, errors[0]
     signal.set_wakeup_fd(-1)  # or signals are written to a file of the code's
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     for fd, to in (given, 0), (out[1], 1), (err[1], 2):
         os.dup2(fd, to)
+    os.dup2(errors[1], ERRORS, inheritable=False)
     sys.stdout.reconfigure(line_buffering=True)  # it may be killed, and that is told
-    os.closerange(3, 64)
-    run(inputs["code"], inputs.get("args", []))
+    os.closerange(ERRORS + 1, 64)
+    show_figures()
+    run(inputs["code"], inputs.get("args", []), hand_over_by(ERRORS))
     sys.exit(0)
 
 
@@ -128,7 +213,13 @@ def free_name(name):
     return next((n for n in names if not os.path.lexists(f"out/{n}")), None)
 
 
-def keep(name, data):
+def read_answer(name):
+    """The answer to what was said with the id NAME; none comes where the run ends."""
+    with open(ANSWERS, encoding="utf-8", closefd=False) as answers:
+        return next((a for a in map(json.loads, answers) if a.get("id") == name), {})
+
+
+def keep(name, data, answer_of):
     """The artifact with what is longer than what is told; None: it was refused."""
     path = f".{name}.{os.getpid()}.{time.monotonic_ns()}"
     called = free_name(name)
@@ -141,9 +232,7 @@ def keep(name, data):
     except OSError:  # its memory is full
         return None
     say(artifact={"id": name, "path": path, "name": called, "mimeType": "text/plain"})
-    with open(ANSWERS, encoding="utf-8", closefd=False) as answers:
-        # no answer comes where the run ends
-        answer = next((a for a in map(json.loads, answers) if a.get("id") == name), {})
+    answer = answer_of(name)
     try:
         os.unlink(path)
     except OSError:  # the code may have closed its folder
@@ -154,8 +243,8 @@ def keep(name, data):
 class Output:
     """What the child prints to one of its outputs."""
 
-    def __init__(self, name):
-        self.name, self.size = name, 0
+    def __init__(self, name, answer_of=read_answer):
+        self.name, self.answer_of, self.size = name, answer_of, 0
         self.whole, self.last = [], b""
         self.fresh, self.missed = b"", 0  # what is not logged yet
 
@@ -184,7 +273,7 @@ class Output:
         last = re.sub(rb"^[\x80-\xbf]{1,3}", b"", self.last)
         left = self.size - len(first) - len(last)
         where = ""
-        kept = keep(self.name, whole)
+        kept = keep(self.name, whole, self.answer_of)
         if kept is not None:
             most = "the whole" if self.size <= WHOLE else f"its first {WHOLE >> 20} MiB"
             where = f"; {most} is the artifact {kept}"
@@ -193,6 +282,12 @@ class Output:
             + f"\n[{left} bytes are left out here{where}]\n"
             + last.decode(errors="replace")
         )
+
+
+def ended_by(number):
+    known = number in list(signal.Signals)
+    name = signal.Signals(number).name if known else f"signal {number}"
+    return f"ended by {name}" + (f": {KILLED}" if name == "SIGKILL" else "")
 
 
 class Child:
@@ -205,7 +300,7 @@ class Child:
         self.why = ""
         self.logs = False
         self.log_at = time.monotonic() + 0.02  # the answer of quick code has it all
-        self.pid, self.ends = start(inputs)
+        self.pid, self.ends, self.errors = start(inputs)
 
     def read(self, fd):
         data = os.read(fd, 65536)
@@ -271,10 +366,7 @@ class Child:
 
     def how(self):
         """Why it ended, where that is no status of its own."""
-        if self.status >= 0:
-            return self.why
-        name = signal.Signals(-self.status).name
-        return f"ended by {name}" + (f": {KILLED}" if name == "SIGKILL" else "")
+        return self.why if self.status >= 0 else ended_by(-self.status)
 
 
 def refuse(text):
@@ -288,19 +380,32 @@ def add_line(answer, text):
         answer["stderr"] = was + ("\n" if was and was[-1] != "\n" else "") + text + "\n"
 
 
+def add_outputs(answer, said):
+    """What was printed, with the size of each output that was cut."""
+    answer.update((name, output.text()) for name, output in said.items())
+    cut = {name: output.size for name, output in said.items() if output.size > MOST}
+    if cut:
+        answer["truncated"] = cut
+
+
 def main():
-    inputs = json.load(sys.stdin)
+    text = sys.stdin.read()
+    if not text:  # a resident, whose runs come as lines
+        import paddock_keeper
+
+        paddock_keeper.serve()
+    inputs = json.loads(text)
     for name, given in inputs.get("files", {}).items():
         place(name, given)
     put("main.py", inputs["code"])
     child = Child(inputs)
     child.follow(inputs.get("timeoutMs"))
-    answer = {name: said.text() for name, said in child.said.items()}
-    answer["exitCode"] = child.status if child.status >= 0 else 128 - child.status
+    answer = {"exitCode": child.status if child.status >= 0 else 128 - child.status}
+    add_outputs(answer, child.said)
     add_line(answer, child.how())
-    cut = {name: said.size for name, said in child.said.items() if said.size > MOST}
-    if cut:
-        answer["truncated"] = cut
+    error = handed_over(child.errors)
+    if error:
+        answer["error"] = error
     if os.path.exists("result.json"):
         try:
             with open("result.json", encoding="utf-8") as file:

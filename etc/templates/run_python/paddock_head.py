@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0
+# The head runs the cells of a notebook, one after the other, in the notebook's module. After
+# a cell it copies itself by fork(2): the copy, a sleeper, waits until the notebook has to go
+# back to that state, and then makes a new head. All of this runs beside the code of the
+# cells, which may change whatever it likes here; paddock_keeper.py believes none of it.
+import ast
+import builtins
+import fcntl
+import gc
+import json
+import linecache
+import os
+import random
+import signal
+import stat
+import sys
+import time
+from __main__ import new_main, place, refuse, show_figures, standard_input, tell_error
+from contextlib import contextmanager
+
+import paddock_value
+
+# what is looked up here from now on is looked up in a copy, whatever a cell replaces
+__builtins__ = dict(vars(builtins))
+
+WAKE, RETIRE = signal.SIGUSR1, signal.SIGUSR2  # to a sleeper
+FIRST_FD = 64  # of ours: the code's files have lower numbers
+FORK_MOST_MS = 50  # a copy that would take longer is not made
+FORK_MS_A_MIB = 0.1  # until one was measured
+PAGE = os.sysconf("SC_PAGE_SIZE")
+RESULT_MOST = 8 << 20
+REPLY_MOST = 12 << 20
+SHOWN = {"value": str, "markdown": str, "json": (dict, list), "table": dict}
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+
+# a sleeper that has no state to keep, but is the parent of the head: it tells how that ends
+WAITER = """
+import os, sys
+pid, claims = map(int, sys.argv[1:])
+text = b'{"ended": [%d, %d]}' % (pid, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+os.write(claims, len(text).to_bytes(4, "big") + text)
+"""
+PYTHON = sys.executable
+
+
+def hush():
+    """Blocks all signals. The signals that the code had blocked."""
+    mask = None
+    while True:
+        try:
+            if mask is None:
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+            signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+            return mask
+        except BaseException:  # of a handler of the code's, which was due
+            pass
+
+
+@contextmanager
+def in_folder(path):
+    """The code may have gone to another folder, or have removed the one it is in."""
+    back = os.open(".", os.O_PATH | os.O_DIRECTORY)
+    os.chdir(path)
+    try:
+        yield
+    finally:
+        os.fchdir(back)
+        os.close(back)
+
+
+def exit_code(error):
+    """As the interpreter ends by a SystemExit."""
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        try:
+            stream.flush()
+        except Exception:  # closed, or no stream
+            pass
+    if "ctypes" in sys.modules:  # what libraries in C have printed
+        sys.modules["ctypes"].pythonapi.fflush(None)
+
+
+def files_of_code(ours):
+    """Each open descriptor of the code's, with what is known of it."""
+    for name in os.listdir("/proc/self/fd"):
+        fd = int(name)
+        try:
+            info = os.fstat(fd)
+        except OSError:  # the one of the list
+            continue
+        if fd > 2 and info.st_ino not in ours:
+            yield fd, info
+
+
+def offsets(files):
+    """Where the code is in its files, which a copy has in common with the head."""
+    return {
+        fd: os.lseek(fd, 0, os.SEEK_CUR) for fd, info in files if stat.S_ISREG(info.st_mode)
+    }
+
+
+def small_mib():
+    """The memory that a copy has page by page: without huge pages."""
+    sizes = {}
+    with open("/proc/self/smaps_rollup", encoding="ascii") as file:
+        for line in file:
+            key, _, size = line.partition(":")
+            sizes[key] = size
+    kib = [int(sizes.get(key, "0 kB").split()[0]) for key in ("Rss", "AnonHugePages")]
+    return (kib[0] - kib[1]) / 1024
+
+
+def resident_mib():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * PAGE / (1 << 20)
+
+
+def stamp(path):
+    """What changes with a file; None: there is no plain file."""
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return None
+    return (info.st_ino, info.st_size, info.st_ctime_ns) if stat.S_ISREG(info.st_mode) else None
+
+
+class Head:
+    def __init__(self, ends, mask):
+        self.commands, self.claims, self.out, self.err = (self.move(fd) for fd in ends)
+        os.closerange(3, FIRST_FD)
+        os.closerange(self.err + 1, 1 << 20)
+        self.ours = {os.fstat(fd).st_ino for fd in (self.commands, self.claims, self.out, self.err)}
+        self.work = os.getcwd()
+        self.mask = mask
+        self.pid = os.getpid()
+        self.ms_a_mib = FORK_MS_A_MIB
+        self.main = new_main([])
+        for name in THREADS:  # a copy has no threads
+            os.environ.setdefault(name, "1")
+        show_figures()
+
+    def move(self, fd):
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_FD)
+
+    # ---- commands and claims ----
+
+    def read(self, size):
+        data = b""
+        while len(data) < size:
+            more = os.read(self.commands, min(size - len(data), 1 << 20))
+            if not more:
+                os._exit(0)
+            data += more
+        return data
+
+    def tell(self, **claim):
+        text = json.dumps(claim).encode()
+        data = memoryview(len(text).to_bytes(4, "big") + text)
+        while data:
+            data = data[os.write(self.claims, data) :]
+
+    def serve(self):
+        while True:
+            command = json.loads(self.read(int.from_bytes(self.read(4), "big")))
+            if "cell" in command:
+                self.tell(done=self.cell(command["cell"], command["inputs"]))
+            else:
+                self.checkpoint()
+
+    # ---- a cell ----
+
+    def cell(self, number, inputs):
+        self.prepare(inputs)
+        result = f"{self.work}/result.json"
+        before = stamp(result)
+        told = self.run(inputs["code"], f"<cell {number}>")
+        if os.getpid() != self.pid:  # a child that the code made came to the end of it
+            os._exit(told["exitCode"])
+        flush()
+        if stamp(result) not in (before, None):
+            self.add_result(told, result)
+        told["unfit"] = self.unfit()
+        if len(json.dumps(told)) > REPLY_MOST:
+            told.pop("result")
+            told["line"] = "result.json is too long to be told"
+        return told
+
+    def prepare(self, inputs):
+        for fd, to in (self.out, 1), (self.err, 2):  # which the code may have closed
+            os.dup2(fd, to)
+        with in_folder(self.work):
+            given = standard_input(inputs.get("stdin", ""))
+            for name, path in inputs.get("files", {}).items():
+                if os.path.lexists(name):  # perhaps a pipe, or a link to another file
+                    os.unlink(name)
+                place(name, path)
+        os.dup2(given, 0)
+        os.close(given)
+        self.open_streams()
+        sys.argv = ["main.py", *inputs.get("args", [])]
+
+    def open_streams(self):
+        for fd, name in enumerate(("stdin", "stdout", "stderr")):
+            stream, own = getattr(sys, name, None), getattr(sys, f"__{name}__", None)
+            if fd == 0 or own is None or own.closed:  # the last cell's input is read to its end
+                opened = open(fd, "r" if fd == 0 else "w", encoding="utf-8", buffering=-1 if fd == 0 else 1, closefd=False)
+                setattr(sys, f"__{name}__", opened)
+                if stream is own or getattr(stream, "closed", True):
+                    setattr(sys, name, opened)
+            elif stream is None or getattr(stream, "closed", False):
+                setattr(sys, name, own)
+
+    def run(self, code, name):
+        """The code as a cell called NAME. What is told of it."""
+        told = {"exitCode": 0}
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        try:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+                self.execute(code, name, told)
+            except SystemExit as error:
+                told["exitCode"] = exit_code(error)
+            except BaseException as error:
+                told["exitCode"] = 1
+                told["error"] = tell_error(error)
+            finally:
+                self.mask = hush()
+        except BaseException as error:  # while the one above was told
+            hush()
+            told["exitCode"] = 1
+            told["error"] = {"name": type(error).__name__, "value": "", "traceback": []}
+        return told
+
+    def execute(self, code, name, told):
+        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        scope = self.main.__dict__
+        try:
+            if tree.body:
+                exec(compile(tree, name, "exec", dont_inherit=True), scope)
+            if last is not None:
+                value = eval(compile(ast.Expression(last.value), name, "eval", dont_inherit=True), scope)
+                told.update(paddock_value.told(value))
+        finally:
+            if os.getpid() == self.pid and "matplotlib.pyplot" in sys.modules:
+                import paddock_show
+
+                paddock_show.show()
+
+    def add_result(self, told, path):
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read(RESULT_MOST + 1)
+            if len(text) > RESULT_MOST:
+                told["line"] = f"result.json has more than {RESULT_MOST >> 20} Mi characters, which is the most that is told"
+            else:
+                told["result"] = json.loads(text, parse_constant=refuse)
+        except (OSError, ValueError, RecursionError) as error:
+            told["line"] = f"result.json is no JSON: {error}"
+
+    # ---- checkpoints ----
+
+    def unfit(self):
+        """Why the state cannot be copied, or None."""
+        threads = len(os.listdir("/proc/self/task")) - 1
+        if threads:
+            return f"{threads} of the code's threads still run; a notebook can be copied without threads only"
+        for _, info in files_of_code(self.ours):
+            if stat.S_ISSOCK(info.st_mode):
+                return "the code has a socket open, which a copy would have in common with it"
+            if stat.S_ISFIFO(info.st_mode):
+                return "the code has a pipe open, which a copy would have in common with it"
+        return self.too_large()
+
+    def too_large(self):
+        mib = resident_mib()
+        if mib * self.ms_a_mib <= FORK_MOST_MS:
+            return None
+        mib = small_mib()
+        took = mib * self.ms_a_mib
+        return None if took <= FORK_MOST_MS else f"a copy of its {mib:.0f} MiB would take {took:.0f} ms, more than {FORK_MOST_MS}"
+
+    def checkpoint(self):
+        """A sleeper; a new head of that returns from here, too."""
+        kept = random.getstate(), offsets(files_of_code(self.ours))
+        enabled = gc.isenabled()
+        gc.disable()
+        gc.freeze()  # a collection would touch, and so copy, what both have
+        try:
+            sleeper = self.copy(kept)
+        finally:
+            gc.unfreeze()
+            if enabled:
+                gc.enable()
+        if sleeper is not None:
+            self.tell(sleeper=sleeper, why=None if sleeper else "no process could be made for a copy")
+
+    def copy(self, kept):
+        """The pid of a sleeper that is no child of the head, 0; or None in a new head."""
+        read, write = os.pipe()
+        mib, began = resident_mib(), time.process_time()
+        try:
+            between = os.fork()
+        except OSError:
+            between = -1
+        if between == 0:
+            if self.fork_sleeper(write):
+                os._exit(0)
+            os.close(read)
+            os.close(write)
+            self.sleep(kept)
+            return None
+        self.ms_a_mib = min(self.ms_a_mib, (time.process_time() - began) * 1000 / mib)
+        os.close(write)
+        if between > 0:
+            self.reap(between)
+        sleeper = int(os.read(read, 32) or 0)
+        os.close(read)
+        return sleeper
+
+    def fork_sleeper(self, write):
+        """Is this the process between head and sleeper?"""
+        try:
+            sleeper = os.fork()
+        except OSError:
+            return True
+        if sleeper:
+            os.write(write, b"%d" % sleeper)
+        return sleeper > 0
+
+    def reap(self, pid):
+        """Without a SIGCHLD that the code would see."""
+        try:
+            os.waitpid(pid, 0)
+        except ChildProcessError:  # the code ignores SIGCHLD
+            pass
+        signal.sigtimedwait({signal.SIGCHLD}, 0)
+
+    def sleep(self, kept):
+        """The life of a sleeper. Returns in a new head."""
+        os.setpgid(0, 0)
+        handler = signal.getsignal(signal.SIGCHLD)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        child = 0
+        while True:
+            got = signal.sigwait({WAKE, RETIRE, signal.SIGCHLD})
+            if got == WAKE:
+                child = self.fork_head()
+                if child == 0:
+                    break
+            elif got == RETIRE:
+                self.retire(child)
+            elif child > 0:
+                child = self.look_after(child)
+        if handler is not None:
+            signal.signal(signal.SIGCHLD, handler)
+        self.rise(kept)
+
+    def fork_head(self):
+        try:
+            return os.fork()
+        except OSError:
+            self.tell(head=0)
+            return -1
+
+    def look_after(self, child):
+        """CHILD, or 0 when it has ended, which is told."""
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid == 0:
+            return child
+        self.tell(ended=[pid, os.waitstatus_to_exitcode(status)])
+        return 0
+
+    def retire(self, child):
+        if child <= 0:
+            os._exit(0)
+        os.set_inheritable(self.claims, True)
+        os.execv(PYTHON, [PYTHON, "-I", "-S", "-c", WAITER, str(child), str(self.claims)])
+
+    def rise(self, kept):
+        """This is the head now."""
+        state, positions = kept
+        os.setpgid(0, 0)
+        self.pid = os.getpid()
+        random.setstate(state)
+        for fd, offset in positions.items():
+            os.lseek(fd, offset, os.SEEK_SET)
+        self.tell(head=self.pid)
+
+
+def serve(ends, mask):
+    """Does not return."""
+    try:
+        os.setsid()
+        signal.set_wakeup_fd(-1)
+        Head(ends, mask).serve()
+    finally:
+        os._exit(70)

@@ -12,10 +12,11 @@ use File::Temp qw(tempdir);
 use IO::Select;
 use JSON::PP ();
 use POSIX qw(:sys_wait_h);
+use Socket qw(AF_UNIX SOCK_STREAM);
 use Time::HiRes qw(time);
 
 our $NOBODY = 65534;
-my $PATIENCE = $ENV{PADDOCK_PATIENCE} // 90;
+our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 90;
 my $json = Cpanel::JSON::XS->new->utf8->canonical->allow_nonref;
 
 # PID 1: starts the program, reaps orphans, and ends with the program.
@@ -38,11 +39,12 @@ END
 
 sub is_caged { return $> == 0 && system("unshare -p -m -f true 2>/dev/null") == 0 }
 
-# COMMAND: the program; LIMITS: commands of sh before the start, such as "ulimit -v 1000000;".
+# COMMAND: the program; LIMITS: commands of sh before the start, such as "ulimit -v 1000000;";
+# SOCKETS: descriptors 3 and 4 are sockets in place of pipes.
 sub new {
 	my ($class, %of) = @_;
 	my $self = bless {folder => tempdir(CLEANUP => 1), rest => '', seen => [], next => 1, cell => 0,
-			  name => $of{name} // 'n', limits => $of{limits} // ''}, $class;
+			  name => $of{name} // 'n', limits => $of{limits} // '', sockets => $of{sockets}}, $class;
 
 	make_path(map { "$self->{folder}/$_" } 'in', 'out');
 	$self->{caged} = is_caged();
@@ -59,7 +61,10 @@ sub start {
 	my (@mine, @theirs);
 
 	for my $fd (0 .. 4) {
-		pipe my $read, my $write or die "pipe: $!";
+		my ($read, $write);
+
+		# no process can open the socket of another by /proc, as the pipe of another
+		$fd > 2 && $self->{sockets} ? socketpair $read, $write, AF_UNIX, SOCK_STREAM, 0 : pipe $read, $write or die "pipe: $!";
 		($mine[$fd], $theirs[$fd]) = $fd == 0 || $fd == 4 ? ($write, $read) : ($read, $write);
 	}
 	@program = ('unshare', '-p', '-m', '-f', $^X, '-e', $INIT, $NOBODY, @program) if $self->{caged};

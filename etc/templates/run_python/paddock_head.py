@@ -3,6 +3,7 @@
 # a cell it copies itself by fork(2): the copy, a sleeper, waits until the notebook has to go
 # back to that state, and then makes a new head. All of this runs beside the code of the
 # cells, which may change whatever it likes here; paddock_keeper.py believes none of it.
+import _signal  # signal itself is in Python, and uses what a cell can replace
 import ast
 import builtins
 import fcntl
@@ -15,6 +16,7 @@ import signal
 import stat
 import sys
 import time
+import traceback
 from __main__ import new_main, place, refuse, show_figures, standard_input, tell_error
 from contextlib import contextmanager
 
@@ -23,6 +25,7 @@ import paddock_value
 # what is looked up here from now on is looked up in a copy, whatever a cell replaces
 __builtins__ = dict(vars(builtins))
 
+ALL_SIGNALS = signal.valid_signals()
 WAKE, RETIRE = signal.SIGUSR1, signal.SIGUSR2  # to a sleeper
 FIRST_FD = 64  # of ours: the code's files have lower numbers
 FORK_MOST_MS = 50  # a copy that would take longer is not made
@@ -49,8 +52,8 @@ def hush():
     while True:
         try:
             if mask is None:
-                mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-            signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+                mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, ())
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, ALL_SIGNALS)
             return mask
         except BaseException:  # of a handler of the code's, which was due
             pass
@@ -143,6 +146,7 @@ class Head:
         self.pid = os.getpid()
         self.ms_a_mib = FORK_MS_A_MIB
         self.main = new_main([])
+        sys.stdout.reconfigure(line_buffering=True)  # the head may be killed, and that is told
         for name in THREADS:  # a copy has no threads
             os.environ.setdefault(name, "1")
         show_figures()
@@ -181,6 +185,7 @@ class Head:
         self.prepare(inputs)
         result = f"{self.work}/result.json"
         before = stamp(result)
+        self.tell(begun=True)
         told = self.run(inputs["code"], f"<cell {number}>")
         if os.getpid() != self.pid:  # a child that the code made came to the end of it
             os._exit(told["exitCode"])
@@ -224,7 +229,7 @@ class Head:
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         try:
             try:
-                signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+                _signal.pthread_sigmask(_signal.SIG_SETMASK, self.mask)
                 self.execute(code, name, told)
             except SystemExit as error:
                 told["exitCode"] = exit_code(error)
@@ -333,6 +338,7 @@ class Head:
         except OSError:
             return True
         if sleeper:
+            os.setpgid(sleeper, sleeper)  # or a signal to the head's group ends the sleeper
             os.write(write, b"%d" % sleeper)
         return sleeper > 0
 
@@ -342,16 +348,15 @@ class Head:
             os.waitpid(pid, 0)
         except ChildProcessError:  # the code ignores SIGCHLD
             pass
-        signal.sigtimedwait({signal.SIGCHLD}, 0)
+        _signal.sigtimedwait({_signal.SIGCHLD}, 0)
 
     def sleep(self, kept):
         """The life of a sleeper. Returns in a new head."""
-        os.setpgid(0, 0)
-        handler = signal.getsignal(signal.SIGCHLD)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        handler = _signal.getsignal(_signal.SIGCHLD)
+        _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
         child = 0
         while True:
-            got = signal.sigwait({WAKE, RETIRE, signal.SIGCHLD})
+            got = _signal.sigwait({WAKE, RETIRE, _signal.SIGCHLD})
             if got == WAKE:
                 child = self.fork_head()
                 if child == 0:
@@ -361,7 +366,7 @@ class Head:
             elif child > 0:
                 child = self.look_after(child)
         if handler is not None:
-            signal.signal(signal.SIGCHLD, handler)
+            _signal.signal(_signal.SIGCHLD, handler)
         self.rise(kept)
 
     def fork_head(self):
@@ -402,5 +407,7 @@ def serve(ends, mask):
         os.setsid()
         signal.set_wakeup_fd(-1)
         Head(ends, mask).serve()
+    except BaseException:  # a cell has broken what the head needs; why is seen in stderr
+        traceback.print_exc()
     finally:
         os._exit(70)

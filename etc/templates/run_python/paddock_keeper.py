@@ -19,9 +19,8 @@ GRACE = 1.0  # seconds from an interrupt to the kill
 HELLO = 5.0  # seconds for a sleeper to become a head
 KEEP_MOST = 8
 LOG_FIRST, LOG_AGAIN = 0.02, 0.1  # seconds; the answer of a quick cell has all of its output
-WALKED_MOST = 5000  # files that are looked at, for those which a cell has changed
+FILES_MOST = 1000  # files that are looked at after a cell, for those which the next one changes
 NAMED_MOST = 10  # of them that are named
-REALTIME_COARSE = 5  # the clock of the times of files
 INTERRUPTED = {"cancel", "timeout"}  # causes with time for the code to clean up
 CAUSES = {  # of a cancel by the server
     "cancel": "it was cancelled",
@@ -123,9 +122,10 @@ class Process:
 class State:
     """What the notebook is after cell NUMBER, with a sleeper when it has a checkpoint."""
 
-    def __init__(self, number, since, why):
-        self.number, self.since, self.why = number, since, why
+    def __init__(self, number, why=None):
+        self.number, self.why = number, why
         self.sleeper = None
+        self.files = {}
 
     def is_empty(self):
         return self.number == 0
@@ -139,16 +139,20 @@ class Cell:
         self.notebook = run.get("notebook") or {}
         self.number = self.notebook.get("cell", 1)
         limit = self.inputs.get("timeoutMs")
-        self.until = None if limit is None else time.monotonic() + limit / 1000
-        self.since = time.clock_gettime_ns(REALTIME_COARSE)
+        self.limit = None if limit is None else limit / 1000
+        self.begin()
         self.said = {name: Output(name, answer_of) for name in ("stdout", "stderr")}
         self.log_at = time.monotonic() + LOG_FIRST
         self.logs = False
+        self.begun = False
         self.claim = None  # of the head, when the cell has ended
         self.cause = None  # by which the cell is ended
         self.kill_at = None
         self.status = None  # of a head that died
         self.died = False
+
+    def begin(self):
+        self.until = None if self.limit is None else time.monotonic() + self.limit
 
     def end_by(self, cause, grace):
         """Whether the code is to be interrupted now; its head is killed after GRACE seconds."""
@@ -233,36 +237,46 @@ def is_caged():
     return os.getppid() == 1 and not os.path.exists("/proc/1") and not os.path.exists("/proc/meminfo")
 
 
-def changed_files(since, given):
-    """Files and folders below the working folder that were changed at SINCE or later."""
-    found, folders, seen = [], [""], 0
-    while folders and seen < WALKED_MOST:
+def files():
+    """A stamp of each file below the working folder that is not the server's; None: too many."""
+    found, folders = {}, [""]
+    while folders:
         folder = folders.pop()
         try:
             entries = list(os.scandir(folder or "."))
-        except OSError:
+        except OSError:  # closed by the code
             continue
-        seen += len(entries)
         for entry in entries:
-            name = os.path.join(folder, entry.name)
-            if name in ("in", "out") or name in given:
-                continue
-            try:
-                info = entry.stat(follow_symlinks=False)
-            except OSError:
-                continue
+            name = folder + entry.name
             if entry.is_dir(follow_symlinks=False):
-                folders.append(name)
-            elif info.st_ctime_ns >= since:
-                found.append(name)
-    return sorted(found)
+                if name not in ("in", "out"):
+                    folders.append(name + "/")
+            else:
+                found[name] = stamp(entry)
+        if len(found) + len(folders) > FILES_MOST:
+            return None
+    return found
 
 
-def tell_changed(names):
+def stamp(entry):
+    try:
+        info = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_ctime_ns
+
+
+def tell_changed(before, given):
+    """Which files an undone cell has changed, made or removed, besides those GIVEN to it."""
+    after = files()
+    if before is None or after is None:
+        return "; files stay as the cell left them"
+    names = sorted(name for name, _ in before.items() ^ after.items())
+    names = [name for name in dict.fromkeys(names) if name not in given]
     if not names:
         return ""
     more = f" and {len(names) - NAMED_MOST} more" if len(names) > NAMED_MOST else ""
-    return f"; files keep what was written to them: {', '.join(names[:NAMED_MOST])}{more}"
+    return f"; files stay as the cell left them: {', '.join(names[:NAMED_MOST])}{more}"
 
 
 class Keeper:
@@ -280,14 +294,14 @@ class Keeper:
         os.set_blocking(self.commands[1], False)
         self.mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self.head = None
-        self.retired = []  # sleepers that are parents of the head, and nothing else
+        self.former = []  # sleepers that end, or are the parent of the head and nothing else
         self.begin()
 
     def begin(self):
         """A new head, with nothing in it."""
         if self.head is not None:
             self.head.close()
-        self.states = [State(0, 0, None)]
+        self.states = [State(0)]
         pid = os.fork()
         if pid == 0:
             ends = self.commands[0], self.claims.end, *(ends[1] for ends in self.printed.values())
@@ -304,6 +318,9 @@ class Keeper:
                 return
             if "sleeper" in claim:
                 self.have_checkpoint(claim)
+            elif "begun" in claim and cell is not None and not cell.begun:
+                cell.begun = True
+                cell.begin()
             elif "head" in claim:
                 self.risen = claim["head"]
             elif "ended" in claim:
@@ -348,14 +365,15 @@ class Keeper:
         sleeper = state.sleeper
         if sleeper is None:
             return
-        if sleeper is self.head.parent and sleeper.signal(paddock_head.RETIRE):
-            self.retired.append(sleeper)
-            return
-        sleeper.signal(signal.SIGKILL)
-        sleeper.close()
+        sleeper.signal(paddock_head.RETIRE if sleeper is self.head.parent else signal.SIGKILL)
+        self.former.append(sleeper)
 
     def ours(self):
-        return {os.getpid(), *(s.sleeper.pid for s in self.states if s.sleeper), *(p.pid for p in self.retired)}
+        for process in [process for process in self.former if process.is_dead()]:
+            process.close()
+            self.former.remove(process)
+        sleepers = [state.sleeper for state in self.states if state.sleeper]
+        return {os.getpid(), *(process.pid for process in sleepers + self.former)}
 
     def of_cell(self):
         """The pids of the head and of all that its code has started."""
@@ -438,10 +456,8 @@ class Keeper:
                 os.waitpid(self.head.pid, 0)
             except ChildProcessError:
                 pass
-        for sleeper in self.retired:
+        for sleeper in self.former:
             sleeper.signal(signal.SIGKILL)
-            sleeper.close()
-        self.retired.clear()
         self.head.parent = None
         self.pending, self.unsent = False, b""
         drain(self.commands[0])
@@ -564,12 +580,13 @@ class Keeper:
             told["why"] = why
         if unfit:
             told.update(checkpoint=False, checkpointWhy=unfit)
-        self.states.append(State(cell.number, cell.since, unfit))
+        self.states.append(State(cell.number, unfit))
         self.trim()
         self.finish(cell, told, kept=True)
         if not unfit:
             self.pending = True
             self.send(checkpoint=True)
+        self.states[-1].files = files()
 
     def revive(self):
         """A head that ended between runs is replaced. What that has lost, or None."""
@@ -588,7 +605,7 @@ class Keeper:
 
     def undo_cell(self, cell, before):
         why = cell.why()
-        changed = tell_changed(changed_files(cell.since, cell.inputs.get("files", {})))
+        changed = tell_changed(before.files, cell.inputs.get("files", {}))
         state = self.go_back()
         told = {"state": "restored", "why": f"{why}; {self.tell_state(state, before)}{changed}"}
         self.finish(cell, told, kept=False, line=self.line_of_end(cell))
@@ -609,7 +626,7 @@ class Keeper:
         elif wanted.sleeper is None and not wanted.is_empty():
             self.refuse(cell, f"cell {last.number} cannot be undone: cell {wanted.number} left no checkpoint: {wanted.why}")
         else:
-            changed = tell_changed(changed_files(last.since, {}))
+            changed = tell_changed(wanted.files, {})
             state = self.go_back(wanted)
             if state.number == wanted.number:
                 why = f"cell {last.number} was undone, as asked{changed}"

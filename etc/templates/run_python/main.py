@@ -97,7 +97,11 @@ def tell_error(error):
         value = str(error)
     except Exception:
         value = ""
-    return {"name": type(error).__name__, "value": value[:ERROR_MOST], "traceback": cut_lines(text.splitlines())}
+    return {
+        "name": type(error).__name__,
+        "value": value[:ERROR_MOST],
+        "traceback": cut_lines(text.splitlines()),
+    }
 
 
 def error_of(told):
@@ -105,7 +109,7 @@ def error_of(told):
     if not isinstance(told, dict):
         return None
     name, value, lines = (told.get(key) for key in ("name", "value", "traceback"))
-    if not isinstance(lines, list) or not all(isinstance(text, str) for text in (name, value, *lines)):
+    if not isinstance(lines, list) or any(not isinstance(t, str) for t in (name, value, *lines)):
         return None
     return {"name": name, "value": value, "traceback": lines}
 
@@ -158,7 +162,8 @@ def hand_over_by(fd):
     def hand_over(told):
         try:
             if os.fstat(fd).st_ino == pipe:
-                os.write(fd, json.dumps(told).encode())
+                # half of a pair of surrogates is no character of JSON
+                os.write(fd, json.dumps(told, ensure_ascii=False).encode(errors="replace"))
         except OSError:  # closed, or full
             pass
 

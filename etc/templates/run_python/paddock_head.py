@@ -30,10 +30,12 @@ WAKE, RETIRE = signal.SIGUSR1, signal.SIGUSR2  # to a sleeper
 FIRST_FD = 64  # of ours: the code's files have lower numbers
 FORK_MOST_MS = 50  # a copy that would take longer is not made
 FORK_MS_A_MIB = 0.1  # until one was measured
+BROKEN = 70  # the status of a head that cannot go on
 PAGE = os.sysconf("SC_PAGE_SIZE")
 RESULT_MOST = 8 << 20
 REPLY_MOST = 12 << 20
 SHOWN = {"value": str, "markdown": str, "json": (dict, list), "table": dict}
+STREAMS = ("stdin", "stdout", "stderr")
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 # a sleeper that has no state to keep, but is the parent of the head: it tells how that ends
@@ -137,10 +139,11 @@ def stamp(path):
 
 class Head:
     def __init__(self, ends, mask):
-        self.commands, self.claims, self.out, self.err = (self.move(fd) for fd in ends)
+        ends = [self.move(fd) for fd in (*ends, os.open("/dev/null", os.O_RDONLY))]
+        self.commands, self.claims, self.out, self.err, self.empty = ends
         os.closerange(3, FIRST_FD)
-        os.closerange(self.err + 1, 1 << 20)
-        self.ours = {os.fstat(fd).st_ino for fd in (self.commands, self.claims, self.out, self.err)}
+        os.closerange(self.empty + 1, 1 << 20)
+        self.ours = {os.fstat(fd).st_ino for fd in ends}
         self.work = os.getcwd()
         self.mask = mask
         self.pid = os.getpid()
@@ -166,7 +169,12 @@ class Head:
         return data
 
     def tell(self, **claim):
-        text = json.dumps(claim).encode()
+        # half of a pair of surrogates is no character of JSON
+        text = json.dumps(claim, ensure_ascii=False).encode(errors="replace")
+        if len(text) > REPLY_MOST:
+            done = claim["done"]
+            del done["result"]
+            return self.tell(done={**done, "line": "result.json is too long to be told"})
         data = memoryview(len(text).to_bytes(4, "big") + text)
         while data:
             data = data[os.write(self.claims, data) :]
@@ -193,35 +201,41 @@ class Head:
         if stamp(result) not in (before, None):
             self.add_result(told, result)
         told["unfit"] = self.unfit()
-        if len(json.dumps(told)) > REPLY_MOST:
-            told.pop("result")
-            told["line"] = "result.json is too long to be told"
         return told
 
     def prepare(self, inputs):
         for fd, to in (self.out, 1), (self.err, 2):  # which the code may have closed
             os.dup2(fd, to)
+        self.feed(inputs.get("stdin", ""))
+        for name in STREAMS:
+            self.open_stream(name)
         with in_folder(self.work):
-            given = standard_input(inputs.get("stdin", ""))
             for name, path in inputs.get("files", {}).items():
                 if os.path.lexists(name):  # perhaps a pipe, or a link to another file
                     os.unlink(name)
                 place(name, path)
-        os.dup2(given, 0)
-        os.close(given)
-        self.open_streams()
         sys.argv = ["main.py", *inputs.get("args", [])]
 
-    def open_streams(self):
-        for fd, name in enumerate(("stdin", "stdout", "stderr")):
-            stream, own = getattr(sys, name, None), getattr(sys, f"__{name}__", None)
-            if fd == 0 or own is None or own.closed:  # the last cell's input is read to its end
-                opened = open(fd, "r" if fd == 0 else "w", encoding="utf-8", buffering=-1 if fd == 0 else 1, closefd=False)
-                setattr(sys, f"__{name}__", opened)
-                if stream is own or getattr(stream, "closed", True):
-                    setattr(sys, name, opened)
-            elif stream is None or getattr(stream, "closed", False):
-                setattr(sys, name, own)
+    def feed(self, text):
+        """Standard input has TEXT."""
+        if not text:
+            os.dup2(self.empty, 0)
+            return
+        with in_folder(self.work):
+            given = standard_input(text)
+        os.dup2(given, 0)
+        os.close(given)
+        sys.__stdin__ = sys.stdin = open(0, encoding="utf-8", closefd=False)
+
+    def open_stream(self, name):
+        """The standard stream NAME again, where the code has closed that."""
+        own = f"__{name}__"
+        if getattr(getattr(sys, own, None), "closed", True):
+            fd = STREAMS.index(name)
+            mode, buffering = ("w", 1) if fd else ("r", -1)
+            setattr(sys, own, open(fd, mode, buffering, encoding="utf-8", closefd=False))
+        if getattr(getattr(sys, name, None), "closed", True):
+            setattr(sys, name, getattr(sys, own))
 
     def run(self, code, name):
         """The code as a cell called NAME. What is told of it."""
@@ -252,8 +266,8 @@ class Head:
             if tree.body:
                 exec(compile(tree, name, "exec", dont_inherit=True), scope)
             if last is not None:
-                value = eval(compile(ast.Expression(last.value), name, "eval", dont_inherit=True), scope)
-                told.update(paddock_value.told(value))
+                last = compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
+                told.update(paddock_value.told(eval(last, scope)))
         finally:
             if os.getpid() == self.pid and "matplotlib.pyplot" in sys.modules:
                 import paddock_show
@@ -265,9 +279,11 @@ class Head:
             with open(path, encoding="utf-8") as file:
                 text = file.read(RESULT_MOST + 1)
             if len(text) > RESULT_MOST:
-                told["line"] = f"result.json has more than {RESULT_MOST >> 20} Mi characters, which is the most that is told"
-            else:
-                told["result"] = json.loads(text, parse_constant=refuse)
+                told["line"] = f"result.json is not told: it has more than {RESULT_MOST} characters"
+                return
+            result = json.loads(text, parse_constant=refuse)
+            json.dumps(result, allow_nan=False)  # 1e999 is no number, either
+            told["result"] = result
         except (OSError, ValueError, RecursionError) as error:
             told["line"] = f"result.json is no JSON: {error}"
 
@@ -277,7 +293,7 @@ class Head:
         """Why the state cannot be copied, or None."""
         threads = len(os.listdir("/proc/self/task")) - 1
         if threads:
-            return f"{threads} of the code's threads still run; a notebook can be copied without threads only"
+            return f"{threads} of the code's threads still run, and a copy would be without them"
         for _, info in files_of_code(self.ours):
             if stat.S_ISSOCK(info.st_mode):
                 return "the code has a socket open, which a copy would have in common with it"
@@ -291,7 +307,9 @@ class Head:
             return None
         mib = small_mib()
         took = mib * self.ms_a_mib
-        return None if took <= FORK_MOST_MS else f"a copy of its {mib:.0f} MiB would take {took:.0f} ms, more than {FORK_MOST_MS}"
+        if took <= FORK_MOST_MS:
+            return None
+        return f"a copy of its {mib:.0f} MiB would take {took:.0f} ms, more than {FORK_MOST_MS}"
 
     def checkpoint(self):
         """A sleeper; a new head of that returns from here, too."""
@@ -306,7 +324,7 @@ class Head:
             if enabled:
                 gc.enable()
         if sleeper is not None:
-            self.tell(sleeper=sleeper, why=None if sleeper else "no process could be made for a copy")
+            self.tell(sleeper=sleeper, why="there was no process or memory for a copy")
 
     def copy(self, kept):
         """The pid of a sleeper that is no child of the head, 0; or None in a new head."""
@@ -410,4 +428,4 @@ def serve(ends, mask):
     except BaseException:  # a cell has broken what the head needs; why is seen in stderr
         traceback.print_exc()
     finally:
-        os._exit(70)
+        os._exit(BROKEN)

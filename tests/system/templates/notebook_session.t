@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A long session of a notebook of run_python over a table of weather stations, with time-outs,
 # exceptions, memory errors, cancels, crashes and kills at seeded places. At the end the
-# variables are those of a plain Python process that has skipped exactly the undone cells.
-# PADDOCK_CELLS=1000 makes the session long; PADDOCK_SEED repeats one.
+# variables equal the variables of a plain Python process without the undone cells.
+# PADDOCK_CELLS=1000 makes the session long, and PADDOCK_SEED repeats a session.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -105,7 +105,7 @@ sub play {
 	return $h->await($id);
 }
 
-# What is wrong with the answer R, in a few words; '' is fine.
+# The fault of the answer R, in a few words, or ''.
 sub fault {
 	my ($kind, $r) = @_;
 	my $notebook = $r->{output}{notebook} // {};

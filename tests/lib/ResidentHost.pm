@@ -244,6 +244,18 @@ sub descendants {
 	return @found;
 }
 
+# As the shim does between runs: stop all processes, and let them go on.
+sub freeze { my ($self) = @_; return kill 'STOP', $self->of_program }
+sub thaw { my ($self) = @_; return kill 'CONT', $self->of_program }
+
+# The processes of the program without PID 1.
+sub of_program {
+	my ($self) = @_;
+
+	return $self->{pid} if !$self->{caged};
+	return grep { ($self->inner_pid($_) // 0) > 1 } $self->descendants;
+}
+
 # No run comes any more. How the program ended.
 sub stop {
 	my ($self) = @_;

@@ -73,6 +73,16 @@ def in_folder(path):
         os.close(back)
 
 
+def put_large(given, name):
+    """A file that stays when the server empties in/ after the cell."""
+    try:
+        os.link(given, name)
+    except OSError:  # of another file system
+        with open(given, "rb") as file, open(name, "wb") as copy:
+            while data := file.read(1 << 20):
+                copy.write(data)
+
+
 def exit_code(error):
     """As the interpreter ends by a SystemExit."""
     if error.code is None:
@@ -190,7 +200,11 @@ class Head:
     # ---- a cell ----
 
     def cell(self, number, inputs):
-        self.prepare(inputs)
+        try:
+            self.prepare(inputs)
+        except OSError as error:
+            line = f"the cell was not run, since its input could not be placed: {error}"
+            return {"exitCode": 1, "line": line, "unfit": self.unfit()}
         result = f"{self.work}/result.json"
         before = stamp(result)
         self.tell(begun=True)
@@ -213,7 +227,7 @@ class Head:
             for name, path in inputs.get("files", {}).items():
                 if os.path.lexists(name):  # perhaps a pipe, or a link to another file
                     os.unlink(name)
-                place(name, path)
+                place(name, path, put_large)
         sys.argv = ["main.py", *inputs.get("args", [])]
 
     def feed(self, text):

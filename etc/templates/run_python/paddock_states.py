@@ -17,7 +17,7 @@ class Process:
     """A head or a sleeper, by a pid that may be a lie."""
 
     def __init__(self, pid, parent=None):
-        if not isinstance(pid, int) or pid < 2 or pid == os.getpid():
+        if not isinstance(pid, int) or not 1 < pid < 1 << 31 or pid == os.getpid():
             raise ProcessLookupError
         self.pid, self.parent = pid, parent  # PARENT: the sleeper it was; None: the keeper
         self.fd = os.pidfd_open(pid)
@@ -121,7 +121,7 @@ class Notebook:
             claim = self.claims.take()
             if claim is None:
                 return
-            if "sleeper" in claim:
+            if "sleeper" in claim and self.pending:
                 self.have_checkpoint(claim)
             elif "begun" in claim and cell is not None and not cell.begun:
                 cell.begun = True
@@ -188,10 +188,10 @@ class Notebook:
     def is_of_cell(self, pid, ours, parent_of):
         if pid in ours:
             return False
-        while pid in parent_of:
+        for _ in parent_of:
             if pid == self.head.pid:
                 return True
-            pid = parent_of[pid]
+            pid = parent_of.get(pid)
             if pid in ours:
                 return False
         return self.caged

@@ -6,6 +6,7 @@ use strict;
 use warnings;
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
 use lib 'tests/lib';
 use JSON::PP ();
 use Needs;
@@ -38,6 +39,8 @@ sub is_undone {
 	is(value('x'), "'before'", "$name: the notebook is as it was before");
 	return $r;
 }
+
+sub command_of { open my $in, '<', "/proc/$_[0]/cmdline" or return ''; local $/; return scalar(<$in>) // '' }
 
 # ---- a cell ----
 
@@ -77,6 +80,16 @@ is($r->{output}{truncated}{stdout}, 200001, 'of much output the size is told');
 is(length $r->{files}{'stdout.txt'}, 200001, 'of much output the whole is an artifact');
 like($r->{output}{stdout}, qr/the whole is the artifact stdout\.txt/, 'of much output the artifact is named');
 is(cell("import subprocess\nprint(subprocess.run(['sh', '-c', 'echo child'], capture_output=True, text=True).stdout)")->{stdout}, "child\n\n", 'a cell starts a program');
+
+is($h->run({code => "len(open('big.txt').read())"}, 'big.txt' => 'b' x (2 << 20))->{output}{value}, 2 << 20, 'a cell has a large file');
+is(value("len(open('big.txt').read())"), 2 << 20, 'a large file stays for the next cell');
+cell("import os\nos.mkdir('taken')");
+$r = $h->run({code => 'z = 1'}, taken => 'b')->{output};
+like($r->{stderr}, qr/the cell was not run, since its input could not be placed: .*taken/, 'a file that cannot be placed is told');
+is($r->{notebook}{state}, 'kept', 'a cell whose file cannot be placed changes nothing');
+$h->freeze;
+$h->thaw;
+is(value('y'), '1', 'a notebook goes on after all of its processes were stopped');
 
 # ---- undone cells ----
 
@@ -180,8 +193,8 @@ has_no_checkpoint('a pipe', "import os\np = os.pipe()", qr/pipe open/);
 has_no_checkpoint('a socket', "import socket\np = socket.socketpair()", qr/socket open/);
 SKIP: {
 	skip 'without namespaces an orphan cannot be found', 5 if !ResidentHost::is_caged();
-	has_no_checkpoint('an orphan', "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(600)\n    os._exit(0)\nos.wait()", qr/1 of the processes/);
-	is(scalar $h->descendants, 5, 'an orphan: it ends with the cell that is undone') or diag(scalar $h->descendants);
+	has_no_checkpoint('an orphan', "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.execv('/bin/sleep', ['sleep', '600'])\n    os._exit(0)\nos.wait()", qr/1 of the processes/);
+	is_deeply([grep { /^sleep\b/ } map { command_of($_) } $h->descendants], [], 'an orphan: no process of an undone cell is left');
 }
 
 # ---- values and figures ----
@@ -240,6 +253,30 @@ SKIP: {
 	like($h->cell("from PIL import Image\nImage.new('RGB', (2, 2))")->{files}{'figure-1.png'} // '', qr/\A\x89PNG/, 'a picture of PIL is a file');
 }
 
+# ---- without a notebook ----
+
+sub alone {
+	my ($code) = @_;
+	my $folder = tempdir(CLEANUP => 1);
+
+	mkdir "$folder/out";
+	open my $in, '>', "$folder/inputs" or die "inputs: $!";
+	print {$in} JSON::PP->new->encode({code => $code});
+	close $in;
+	my $said = `cd $folder && $COMMAND[0] $COMMAND[1] <inputs 3>/dev/null 4</dev/null`;
+	return {%{JSON::PP->new->decode($said)}, figures => [map { s{.*/}{}r } sort glob "$folder/out/*"]};
+}
+$r = alone("def f():\n    return 1 / 0\nf()");
+is_deeply([@{$r->{error}}{qw(name value)}], ['ZeroDivisionError', 'division by zero'], 'without a notebook an exception is told as well');
+is(join('', map { "$_\n" } @{$r->{error}{traceback}}), $r->{stderr}, 'without a notebook the traceback is that of stderr');
+ok(!exists alone("import os\nf = open('a', 'w')\nos.dup2(f.fileno(), 3)\n1 / 0")->{error}, 'without a notebook no error is written to a file of the code');
+ok(!exists alone("import os\nos.write(3, b'[1')")->{error}, 'without a notebook an error that the code forges badly is none');
+SKIP: {
+	skip 'matplotlib is not installed', 1 if !has_module('matplotlib');
+	is_deeply(alone("import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\nplt.plot([2])\nplt.savefig('out/own.png')")->{figures}, ['figure-1.png', 'own.png'],
+		  'without a notebook figures are files when they are shown');
+}
+
 # ---- hostile cells ----
 
 notebook();
@@ -247,7 +284,7 @@ is(value("import os\n[fd for fd in range(3, 64) if os.path.exists(f'/proc/self/f
 my $into = q{[int(fd) for fd in os.listdir('/proc/self/fd') if int(fd) > 63 and not os.set_blocking(int(fd), True)]};
 is_undone('a forged length', "import os\nfor fd in $into:\n    try: os.write(fd, b'\\xff' * 8)\n    except OSError: pass\nwhile True: pass", qr/its interpreter was ended by SIGKILL/);
 is_undone('a forged message', "import os\nfor fd in $into:\n    try: os.write(fd, b'\\0\\0\\0\\3[1]')\n    except OSError: pass\nwhile True: pass", qr/its interpreter was ended by SIGKILL/);
-is_undone('forged pids', "import os\nfor key in 'sleeper', 'head', 'ended', 'done':\n    for pid in '0', '-1', '1', str(os.getppid()), '\"a\"', '[]', '{}', '1e99':\n        text = ('{\"%s\": %s}' % (key, pid)).encode()\n        os.write(65, len(text).to_bytes(4, 'big') + text) if key + pid != 'done{}' else 0\nos._exit(1)", qr/ended with 1/);
+is_undone('forged pids', "import os\nfor key in 'sleeper', 'head', 'ended', 'done':\n    for pid in '0', '-1', '1', str(1 << 70), str(os.getppid()), '\"a\"', '[]', '{}', '1e99':\n        text = ('{\"%s\": %s}' % (key, pid)).encode()\n        os.write(65, len(text).to_bytes(4, 'big') + text) if key + pid != 'done{}' else 0\nos._exit(1)", qr/ended with 1/);
 is_undone('closed descriptors', "import os\nos.closerange(0, 1000)", qr/it broke what the notebook needs/);
 $r = cell("import os, sys\nos.close(1)\nos.close(2)\nsys.stdout.close()");
 is(cell("print('seen')")->{stdout}, "seen\n", 'after a cell that closed its outputs the next prints');

@@ -75,7 +75,7 @@ sub start {
 		POSIX::dup2($high[$_], $_) for 0 .. 4;
 		POSIX::close($_) for grep { $_ > 4 } map { m{(\d+)\z} } glob '/proc/self/fd/*';
 		chdir $self->{folder};
-		%ENV = (PATH => '/usr/local/bin:/usr/bin:/bin', HOME => $self->{folder}, TMPDIR => '/tmp', LANG => 'C.UTF-8');
+		%ENV = (PATH => '/usr/local/bin:/usr/bin:/bin', HOME => $self->{folder}, TMPDIR => '/tmp', LANG => 'C.UTF-8', PYTHONDONTWRITEBYTECODE => 1);
 		exec @program or POSIX::_exit(127);
 	}
 	close $_ for @theirs, $mine[0];

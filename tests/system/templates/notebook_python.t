@@ -91,6 +91,8 @@ $h->freeze;
 $h->thaw;
 is(value('y'), '1', 'a notebook goes on after all of its processes were stopped');
 
+is(value("os.environ['OMP_NUM_THREADS'], os.environ['OPENBLAS_NUM_THREADS']"), "('1', '1')", 'libraries have a single thread unless the code says otherwise');
+
 # ---- undone cells ----
 
 like(is_undone('a time-out', "x = 1\ndef f(): return True\ntry:\n    while f(): pass\nfinally:\n    print('cleaned')", qr/longer than 50 ms, which is its timeoutMs; the notebook is as it was/, timeoutMs => 50)->{output}{stdout},
@@ -263,7 +265,7 @@ sub alone {
 	open my $in, '>', "$folder/inputs" or die "inputs: $!";
 	print {$in} JSON::PP->new->encode({code => $code});
 	close $in;
-	my $said = `cd $folder && $COMMAND[0] $COMMAND[1] <inputs 3>/dev/null 4</dev/null`;
+	my $said = `cd $folder && PYTHONDONTWRITEBYTECODE=1 $COMMAND[0] $COMMAND[1] <inputs 3>/dev/null 4</dev/null`;
 	return {%{JSON::PP->new->decode($said)}, figures => [map { s{.*/}{}r } sort glob "$folder/out/*"]};
 }
 $r = alone("def f():\n    return 1 / 0\nf()");

@@ -224,6 +224,15 @@ sub inner_pid {
 	return defined $numbers ? (split ' ', $numbers)[-1] : undef;
 }
 
+# Was PID started with the folder of this program as home? Orphans have no other mark.
+sub has_home {
+	my ($self, $pid) = @_;
+
+	open my $in, '<', "/proc/$pid/environ" or return 0;
+	local $/;
+	return index("\0" . (<$in> // ''), "\0HOME=$self->{folder}\0") >= 0;
+}
+
 # The processes of the program, by the machine's numbers.
 sub descendants {
 	my ($self) = @_;
@@ -235,6 +244,7 @@ sub descendants {
 
 		$parent{$pid} = $up if $state ne 'Z';
 	}
+	return grep { $self->has_home($_) } keys %parent if !$self->{caged};
 	for my $pid (keys %parent) {
 		my $up = $pid;
 
@@ -252,7 +262,7 @@ sub thaw { my ($self) = @_; return kill 'CONT', $self->of_program }
 sub of_program {
 	my ($self) = @_;
 
-	return $self->{pid} if !$self->{caged};
+	return $self->descendants if !$self->{caged};
 	return grep { ($self->inner_pid($_) // 0) > 1 } $self->descendants;
 }
 
@@ -273,9 +283,9 @@ sub DESTROY {
 	my ($self) = @_;
 
 	local $?;
-	return if !$self->{pid} || waitpid($self->{pid}, WNOHANG) != 0;
-	kill 'KILL', $self->descendants, $self->{pid};
+	kill 'KILL', $self->{pid} if $self->{pid} && waitpid($self->{pid}, WNOHANG) == 0;
 	waitpid $self->{pid}, 0;
+	while (my @left = $self->descendants) { kill 'KILL', @left }
 	return;
 }
 

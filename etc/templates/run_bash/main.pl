@@ -16,12 +16,11 @@ use Fcntl qw(O_CREAT O_EXCL O_WRONLY);
 use POSIX qw(WNOHANG setsid);
 use Time::HiRes qw(time);
 
-my $MOST = 65536; # bytes of an output that are told: as many of its end as of its beginning
+our $MOST = 65536; # bytes of an output that are told: as many of its end as of its beginning
 my $WHOLE = 8 << 20; # bytes of a longer one that are kept, as an artifact
 my $LOGGED = 4096; # bytes of an output that are logged at a time
 my $COPIED = 1 << 20; # larger files are not copied, and can only be read
-my $json = JSON::PP->new->utf8->canonical->allow_nonref;
-my $inputs = $json->decode(do { local $/; <STDIN> });
+our $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
 sub put {
 	my ($name, $text) = @_;
@@ -46,47 +45,34 @@ sub place {
 	}
 }
 
-place($_, $inputs->{files}{$_}) for keys %{$inputs->{files} // {}};
-put('main.sh', $inputs->{code});
 # A file without a name: any name may be one that the script was given.
-open my $stdin, '+>', undef or die "a file for standard input: $!\n";
-utf8::encode(my $given = $inputs->{stdin} // '');
-print $stdin $given;
-seek $stdin, 0, 0 or die "a file for standard input: $!\n";
-open my $say, '>&=', 3 or die "descriptor 3: $!\n";
-open my $answers, '<&=', 4 or die "descriptor 4: $!\n";
+sub unnamed {
+	my ($text) = @_;
+
+	open my $file, '+>', undef or die "a file for standard input: $!\n";
+	utf8::encode($text);
+	print $file $text;
+	seek $file, 0, 0 or die "a file for standard input: $!\n";
+	return $file;
+}
+
+open our $say, '>&=', 3 or die "descriptor 3: $!\n";
+open our $answers, '<&=', 4 or die "descriptor 4: $!\n";
 $say->autoflush(1);
 
-# The script, in a session of its own, so that all it starts can be ended.
-pipe my $out, my $to_out or die "pipe: $!\n";
-pipe my $err, my $to_err or die "pipe: $!\n";
-pipe my $ended, my $alive or die "pipe: $!\n";
-# Its end wakes who waits; that it was stopped does not.
-my $on_end = POSIX::SigAction->new(sub { close $alive }, POSIX::SigSet->new, POSIX::SA_NOCLDSTOP);
-$on_end->safe(1);
-POSIX::sigaction(POSIX::SIGCHLD, $on_end) or die "sigaction: $!\n";
-my $pid = fork // die "fork: $!\n";
-if ($pid == 0) {
-	setsid();
-	POSIX::dup2(fileno $stdin, 0);
-	POSIX::dup2(fileno $to_out, 1);
-	POSIX::dup2(fileno $to_err, 2);
-	POSIX::close($_) for 3 .. 63;
-	my @args = map { my $arg = $_; utf8::encode($arg); $arg } @{$inputs->{args} // []};
-	exec 'bash', 'main.sh', @args or do {
-		my $why = "bash cannot be started: $!; pass large texts in files or stdin\n";
-		syswrite STDERR, $why;
-		POSIX::_exit(127);
-	};
-}
-close $_ for $to_out, $to_err;
+# What the script prints.
+our (%said, $open, $logs, $log_at);
+my %name;
 
-my %name = (fileno $out => 'stdout', fileno $err => 'stderr');
-my %said = map { $_ => {whole => '', last => '', fresh => '', size => 0, missed => 0} } qw(stdout stderr);
-my $open = IO::Select->new($out, $err);
-my $until = defined $inputs->{timeoutMs} ? time + $inputs->{timeoutMs} / 1000 : undef;
-my ($status, $how, $logs);
-my $log_at = time + 0.02; # the answer of quick code has it all
+sub hear {
+	my ($out, $err) = @_;
+
+	%name = (fileno $out => 'stdout', fileno $err => 'stderr');
+	%said = map { $_ => {whole => '', last => '', fresh => '', size => 0, missed => 0} } qw(stdout stderr);
+	$open = IO::Select->new($out, $err);
+	$logs = 0;
+	$log_at = time + 0.02; # the answer of quick code has it all
+}
 
 sub text_of { return decode('UTF-8', $_[0], FB_DEFAULT) }
 
@@ -124,6 +110,18 @@ sub log_fresh {
 	$log_at = time + 0.1;
 }
 
+# The answer to what was said with the id ID.
+our $answer_to = sub {
+	my ($id) = @_;
+
+	while (my $line = <$answers>) {
+		my $answer = $json->decode($line);
+
+		return $answer if ($answer->{id} // '') eq $id;
+	}
+	return {};
+};
+
 # What is longer than what is told is an artifact: its name, unless it is refused. No file
 # of the code's in out/ has that name.
 sub keep {
@@ -136,14 +134,9 @@ sub keep {
 	my $written = print {$file} $data;
 	close $file && $written or return; # its memory is full
 	print $say $json->encode({artifact => {id => $name, path => $path, name => $called, mimeType => 'text/plain'}}), "\n";
-	while (my $line = <$answers>) {
-		my $answer = $json->decode($line);
-
-		next if ($answer->{id} // '') ne $name;
-		unlink $path;
-		return $answer->{ok} ? $called : undef;
-	}
-	return;
+	my $answer = $answer_to->($name);
+	unlink $path;
+	return $answer->{ok} ? $called : undef;
 }
 
 sub told {
@@ -162,59 +155,135 @@ sub told {
 	return text_of($first) . "\n[$left bytes are left out here$where]\n" . text_of($last);
 }
 
-while (!defined $status) {
-	my $left = defined $until ? $until - time : undef;
+sub name_of_signal { return 'SIG' . (split ' ', $Config{sig_name})[$_[0]] }
 
-	if (defined $left && $left <= 0) {
-		kill KILL => $pid; # it may lead no group yet
-		waitpid $pid, 0;
-		$status = 124;
-		$how = "ended after $inputs->{timeoutMs} ms, which is its timeoutMs";
-		last;
+# What is left to read when the script and its children have ended.
+sub drain {
+	while ($open->count && (my @ready = $open->can_read(0))) {
+		take($_) for @ready;
 	}
-	if (is_fresh()) {
-		my $wait = $log_at - time;
-
-		$wait = 0 if $wait < 0;
-		$left = $wait if !defined $left || $wait < $left;
-	}
-	my $all = IO::Select->new($open->handles, $ended);
-	for my $from ($all->can_read($left)) {
-		take($from) if $from != $ended;
-	}
-	log_fresh() if is_fresh() && time >= $log_at;
-	$status = $? & 127 ? 128 + ($? & 127) : $? >> 8
-	    if waitpid($pid, WNOHANG) == $pid;
-	$how = 'ended by SIG' . (split ' ', $Config{sig_name})[$? & 127]
-	    if defined $status && $? & 127;
-}
-kill KILL => -$pid; # what it left behind
-while ($open->count && (my @ready = $open->can_read(0))) {
-	take($_) for @ready;
+	log_fresh() if $logs;
 }
 
-log_fresh() if $logs;
-my %answer = (exitCode => $status, map { $_ => told($_) } qw(stdout stderr));
-my %cut = map { $_ => $said{$_}{size} } grep { $said{$_}{size} > $MOST } keys %said;
-$answer{truncated} = \%cut if %cut;
+# Seconds until the time UNTIL, if any, or until what is fresh is to be logged.
+sub wait_for {
+	my ($until) = @_;
+	my @times = defined $until ? $until : ();
+
+	push @times, $log_at if is_fresh();
+	return if !@times;
+	my $left = (sort { $a <=> $b } @times)[0] - time;
+	return $left < 0 ? 0 : $left;
+}
 
 # Of ours, behind what the script wrote to its standard error.
-sub add_line { $answer{stderr} .= ($answer{stderr} =~ /[^\n]\z/ ? "\n" : '') . "$_[0]\n" }
+sub add_line {
+	my ($answer, $line) = @_;
 
-$how = 'ended by SIGKILL' if $status == 137;
-$how .= ': where the code did not ask for that, it took more memory than it may have' if $status == 137;
-add_line($how) if defined $how;
-if (open my $file, '<', 'result.json') {
+	$answer->{stderr} .= ($answer->{stderr} =~ /[^\n]\z/ ? "\n" : '') . "$line\n";
+}
+
+sub add_result {
+	my ($answer) = @_;
+
+	open my $file, '<', 'result.json' or return;
 	my $result = eval { $json->decode(do { local $/; <$file> }) };
 
 	if ($@) {
 		my $why = $@ =~ s/ at \S+ line \d+\.\n\z//r;
 
-		add_line("result.json is no JSON: $why");
+		add_line($answer, "result.json is no JSON: $why");
 	} else {
-		$answer{result} = $result;
+		$answer->{result} = $result;
 	}
 }
-# in the order in which its schema has them
-print '{' . join(', ', map { qq("$_": ) . $json->encode($answer{$_}) }
-	grep { exists $answer{$_} } qw(stdout stderr exitCode result truncated)) . '}';
+
+# What the script printed, the STATUS with which it ended and, where that does not say
+# it, HOW.
+sub answer_of {
+	my ($status, $how) = @_;
+	my %answer = (exitCode => $status, map { $_ => told($_) } qw(stdout stderr));
+	my %cut = map { $_ => $said{$_}{size} } grep { $said{$_}{size} > $MOST } keys %said;
+
+	$answer{truncated} = \%cut if %cut;
+	$how = 'ended by SIGKILL' if $status == 137;
+	$how .= ': where the code did not ask for that, it took more memory than it may have' if $status == 137;
+	add_line(\%answer, $how) if defined $how;
+	add_result(\%answer);
+	return \%answer;
+}
+
+# In the order in which its schema has them.
+sub answer_text {
+	my ($answer) = @_;
+
+	return '{' . join(', ', map { qq("$_": ) . $json->encode($answer->{$_}) }
+		grep { exists $answer->{$_} } qw(stdout stderr exitCode result truncated notebook)) . '}';
+}
+
+# The script, in a session of its own, so that all it starts can be ended.
+sub start {
+	my ($inputs, $stdin, $out, $err) = @_;
+	my $pid = fork // die "fork: $!\n";
+
+	return $pid if $pid > 0;
+	setsid();
+	POSIX::dup2(fileno $stdin, 0);
+	POSIX::dup2(fileno $out, 1);
+	POSIX::dup2(fileno $err, 2);
+	POSIX::close($_) for 3 .. 63;
+	my @args = map { my $arg = $_; utf8::encode($arg); $arg } @{$inputs->{args} // []};
+	exec 'bash', 'main.sh', @args or do {
+		my $why = "bash cannot be started: $!; pass large texts in files or stdin\n";
+		syswrite STDERR, $why;
+		POSIX::_exit(127);
+	};
+}
+
+sub run_once {
+	my ($inputs) = @_;
+	my ($status, $how);
+
+	place($_, $inputs->{files}{$_}) for keys %{$inputs->{files} // {}};
+	put('main.sh', $inputs->{code});
+	my $stdin = unnamed($inputs->{stdin} // '');
+	pipe my $out, my $to_out or die "pipe: $!\n";
+	pipe my $err, my $to_err or die "pipe: $!\n";
+	pipe my $ended, my $alive or die "pipe: $!\n";
+	# Its end wakes who waits; that it was stopped does not.
+	my $on_end = POSIX::SigAction->new(sub { close $alive }, POSIX::SigSet->new, POSIX::SA_NOCLDSTOP);
+	$on_end->safe(1);
+	POSIX::sigaction(POSIX::SIGCHLD, $on_end) or die "sigaction: $!\n";
+	my $pid = start($inputs, $stdin, $to_out, $to_err);
+	close $_ for $to_out, $to_err;
+	hear($out, $err);
+	my $until = defined $inputs->{timeoutMs} ? time + $inputs->{timeoutMs} / 1000 : undef;
+
+	while (!defined $status) {
+		if (defined $until && $until <= time) {
+			kill KILL => $pid; # it may lead no group yet
+			waitpid $pid, 0;
+			$status = 124;
+			$how = "ended after $inputs->{timeoutMs} ms, which is its timeoutMs";
+			last;
+		}
+		for my $from (IO::Select->new($open->handles, $ended)->can_read(wait_for($until))) {
+			take($from) if $from != $ended;
+		}
+		log_fresh() if is_fresh() && time >= $log_at;
+		$status = $? & 127 ? 128 + ($? & 127) : $? >> 8
+		    if waitpid($pid, WNOHANG) == $pid;
+		$how = 'ended by ' . name_of_signal($? & 127) if defined $status && $? & 127;
+	}
+	kill KILL => -$pid; # what it left behind
+	drain();
+	print answer_text(answer_of($status, $how));
+}
+
+my $given = do { local $/; <STDIN> };
+if (($given // '') eq '') { # a resident
+	require(dirname(__FILE__) . '/notebook.pl');
+	serve();
+} else {
+	run_once($json->decode($given));
+}

@@ -12,16 +12,17 @@ const MOST = 65536; // bytes of an output that are told: as many of its end as o
 const WHOLE = 8 << 20; // bytes of a longer one that are kept, as an artifact
 const LOGGED = 4096; // bytes of an output that are logged at a time
 const COPIED = 1 << 20; // larger files are not copied, and can only be read
-const inputs = JSON.parse(readFileSync(0, 'utf8'));
 
 // Files that the run was given: small ones are the code's to change.
-for (const [name, given] of Object.entries(inputs.files ?? {})) {
-	mkdirSync(dirname(name), {recursive: true});
-	if (statSync(given).size > COPIED)
-		symlinkSync(resolve(given), name);
-	else
-		writeFileSync(name, readFileSync(given));
-}
+const place = (files) => {
+	for (const [name, given] of Object.entries(files ?? {})) {
+		mkdirSync(dirname(name), {recursive: true});
+		if (statSync(given).size > COPIED)
+			symlinkSync(resolve(given), name);
+		else
+			writeFileSync(name, readFileSync(given));
+	}
+};
 
 // Node takes a file for a module by its name alone; only a module awaits by itself.
 const isFunction = (code) => {
@@ -32,15 +33,13 @@ const isFunction = (code) => {
 		return false;
 	}
 };
-const isModule = /^\s*(?:import\b[^(]|export\b)/m.test(inputs.code) ||
-	/\bawait\b/.test(inputs.code) && !isFunction(inputs.code);
-const file = isModule ? 'main.mjs' : 'main.cjs';
-writeFileSync(file, inputs.code);
+const isModule = (code) => /^\s*(?:import\b[^(]|export\b)/m.test(code) ||
+	/\bawait\b/.test(code) && !isFunction(code);
 
 const say = (line) => writeSync(3, JSON.stringify(line) + '\n');
 
 // The answer to what was said with the id ID, on descriptor 4.
-const answerTo = (id) => {
+let answerTo = (id) => {
 	const one = Buffer.alloc(1);
 
 	for (let line = ''; readSync(4, one) > 0;) {
@@ -131,61 +130,10 @@ class Output {
 	}
 }
 
-const first = cpus().length > 0 ? [] : ['--require', join(process.env.PADDOCK_TEMPLATE_DIR, 'cpus.cjs')];
-const start = () => {
-	try {
-		return spawn(process.execPath, [...first, file, ...(inputs.args ?? [])],
-			{detached: true, stdio: ['pipe', 'pipe', 'pipe']});
-	} catch (e) { // E2BIG
-		const stderr = `node cannot be started: ${e.code}; pass large texts in files or stdin\n`;
-		writeFileSync(1, JSON.stringify({stdout: '', stderr, exitCode: 127}));
-		process.exit(0);
-	}
-};
-const child = start();
-const said = {stdout: new Output('stdout'), stderr: new Output('stderr')};
-let late = false;
-let logging; // the timer of the next time
-let logs = false;
-
-// While it runs: a run that meets a limit has no answer.
-const log = () => {
-	for (const one of Object.values(said))
-		one.log();
-	logging = undefined;
-	logs = true;
-};
-for (const name of ['stdout', 'stderr'])
-	child[name].on('data', (data) => {
-		said[name].add(data);
-		logging ??= setTimeout(log, logs ? 100 : 20); // the answer of quick code has it all
-	});
-child.stdin.on('error', () => {}); // it need not read
-child.stdin.end(inputs.stdin ?? '');
-
-const kill = () => {
-	try {
-		process.kill(-child.pid, 'SIGKILL');
-	} catch {
-		// nobody is left
-	}
-};
-const timer = inputs.timeoutMs === undefined ? undefined
-	: setTimeout(() => { late = true; kill(); }, inputs.timeoutMs);
-
-child.on('exit', kill); // what it left behind, which may hold its output
-child.on('close', (code, signal) => {
-	clearTimeout(timer);
-	clearTimeout(logging);
-	if (logs)
-		log();
-	const answer = {
-		stdout: said.stdout.text(),
-		stderr: said.stderr.text(),
-		exitCode: late ? 124 : code ?? 128 + constants.signals[signal],
-	};
+// Answers with what the code printed. How it ended is told in lines of ours, behind what it wrote.
+const answerOf = (said, exitCode, failed, how) => {
+	const answer = {stdout: said.stdout.text(), stderr: said.stderr.text(), exitCode};
 	const cut = Object.values(said).filter((one) => one.size > MOST);
-	// Lines of ours, behind what the code wrote.
 	const addLine = (text) => {
 		answer.stderr += `${/[^\n]$/.test(answer.stderr) ? '\n' : ''}${text}\n`;
 	};
@@ -194,21 +142,96 @@ child.on('close', (code, signal) => {
 		answer.truncated = Object.fromEntries(cut.map((one) => [one.name, one.size]));
 	const missing = /Cannot find (?:module|package) '((?:@[\w.-]+\/)?[\w-][\w.-]*)[/']/.exec(answer.stderr);
 
-	if (code !== 0 && missing)
+	if (failed && missing)
 		addLine(`${missing[1]} is not installed where this runs; what Node.js brings along is there, ` +
 			'other source can be handed over in files, and the server\'s operator can install a template ' +
 			'that has its own node_modules');
-	if (late)
-		addLine(`ended after ${inputs.timeoutMs} ms, which is its timeoutMs`);
-	else if (signal === 'SIGKILL')
-		addLine('ended by SIGKILL: where the code did not ask for that, it took more memory than it may have');
-	else if (signal)
-		addLine(`ended by ${signal}`);
+	if (how !== undefined)
+		addLine(how);
 	if (existsSync('result.json'))
 		try {
 			answer.result = JSON.parse(readFileSync('result.json', 'utf8'));
 		} catch (error) {
 			addLine(`result.json is no JSON: ${error.message}`);
 		}
-	process.stdout.write(JSON.stringify(answer));
-});
+	return answer;
+};
+
+const howEnded = (late, signal, limit) => {
+	if (late)
+		return `ended after ${limit} ms, which is its timeoutMs`;
+	if (signal === 'SIGKILL')
+		return 'ended by SIGKILL: where the code did not ask for that, it took more memory than it may have';
+	return signal ? `ended by ${signal}` : undefined;
+};
+
+const first = cpus().length > 0 ? [] : ['--require', join(process.env.PADDOCK_TEMPLATE_DIR, 'cpus.cjs')];
+const start = (file, args) => {
+	try {
+		return spawn(process.execPath, [...first, file, ...args],
+			{detached: true, stdio: ['pipe', 'pipe', 'pipe']});
+	} catch (e) { // E2BIG
+		const stderr = `node cannot be started: ${e.code}; pass large texts in files or stdin\n`;
+		writeFileSync(1, JSON.stringify({stdout: '', stderr, exitCode: 127}));
+		process.exit(0);
+	}
+};
+
+const runOnce = (inputs) => {
+	const file = isModule(inputs.code) ? 'main.mjs' : 'main.cjs';
+
+	place(inputs.files);
+	writeFileSync(file, inputs.code);
+	const child = start(file, inputs.args ?? []);
+	const said = {stdout: new Output('stdout'), stderr: new Output('stderr')};
+	let late = false;
+	let logging; // the timer of the next time
+	let logs = false;
+
+	// While it runs: a run that meets a limit has no answer.
+	const log = () => {
+		for (const one of Object.values(said))
+			one.log();
+		logging = undefined;
+		logs = true;
+	};
+	for (const name of ['stdout', 'stderr'])
+		child[name].on('data', (data) => {
+			said[name].add(data);
+			logging ??= setTimeout(log, logs ? 100 : 20); // the answer of quick code has it all
+		});
+	child.stdin.on('error', () => {}); // it need not read
+	child.stdin.end(inputs.stdin ?? '');
+
+	const kill = () => {
+		try {
+			process.kill(-child.pid, 'SIGKILL');
+		} catch {
+			// nobody is left
+		}
+	};
+	const timer = inputs.timeoutMs === undefined ? undefined
+		: setTimeout(() => { late = true; kill(); }, inputs.timeoutMs);
+
+	child.on('exit', kill); // what it left behind, which may hold its output
+	child.on('close', (code, signal) => {
+		clearTimeout(timer);
+		clearTimeout(logging);
+		if (logs)
+			log();
+		const exitCode = late ? 124 : code ?? 128 + constants.signals[signal];
+		const how = howEnded(late, signal, inputs.timeoutMs);
+
+		process.stdout.write(JSON.stringify(answerOf(said, exitCode, code !== 0, how)));
+	});
+};
+
+const given = readFileSync(0, 'utf8');
+
+if (given === '') // a resident
+	import('./notebook.mjs').then(({serve}) => serve({
+		Output, answerOf, first, howEnded, place, say,
+		readAnswersBy: (read) => { answerTo = read; },
+	}));
+else
+	runOnce(JSON.parse(given));

@@ -26,7 +26,7 @@ our $PATIENCE = $ENV{PADDOCK_PATIENCE} // 90; # seconds
 my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 $SIG{PIPE} = 'IGNORE';
 
-# Start COMMAND, the entry of the template TEMPLATE.
+# Start COMMAND, the entry of TEMPLATE, a folder of etc/templates.
 sub start {
 	my ($class, $template, @command) = @_;
 	my $root = tempdir('residentXXXXXX', TMPDIR => 1);
@@ -40,7 +40,7 @@ sub start {
 	if ($self->{pid} == 0) {
 		open my $null, '<', '/dev/null' or POSIX::_exit(126);
 		open my $log, '>', "$root/log" or POSIX::_exit(126);
-		# none of these is at the place of another
+		# places above 4: no descriptor is overwritten
 		my @fds = map { fcntl($_, F_DUPFD, 20) } $null, $log, $log, $out, $in;
 		POSIX::dup2($fds[$_], $_) for 0 .. 4;
 		POSIX::close($_) for 5 .. 300;
@@ -96,7 +96,7 @@ sub give {
 sub slurp { open my $f, '<:raw', $_[0] or return; local $/; return scalar <$f> }
 sub write_file { open my $f, '>:raw', $_[0] or croak "$_[0]: $!"; print {$f} $_[1]; close $f }
 
-# Until the run that begins has logged LIKE.
+# Wait until the run has logged LIKE.
 sub logged {
 	my ($self, $like) = @_;
 
@@ -192,7 +192,7 @@ sub stop {
 	my $pid = delete $self->{pid} // return;
 
 	$self->{pid} = $pid;
-	$self->processes; # whose sessions are known then
+	$self->processes; # now the sessions are known
 	close $self->{to};
 	1 while $self->next_line;
 	waitpid $pid, 0;

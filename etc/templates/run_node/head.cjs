@@ -15,6 +15,7 @@ const {Script} = require('node:vm');
 
 const MOST = 65536; // bytes of a value that are told
 const LINES = 100; // of a traceback
+const INTERRUPTED = 130;
 const UNSETTLED = 13; // what Node.js exits with when an await has no end
 const OURS = /^ +at .*(?:node:inspector|node:vm|head\.cjs|Socket\.emit \(node:events|(?:addChunk|readableAddChunk\w*|Readable\.push) \(node:internal|onStreamRead)/;
 
@@ -117,7 +118,7 @@ const asScript = (code) => code.replace(/^#!/, '//').replaceAll(STATEMENTS, (who
 		return whole;
 	if (groups.call)
 		return 'paddockImport(';
-	return groups.from ? importOf(groups) : '';
+	return groups.from ? `${importOf(groups)};` : '';
 });
 
 // ---- values and errors ----
@@ -159,7 +160,7 @@ const fail = (error, at) => {
 	const text = shown(error).split('\n').filter((line) => !OURS.test(line));
 	const isError = error instanceof Error;
 
-	if (at && !text.some((line) => line.includes(cell.name)))
+	if (at && isError && !text.some((line) => line.includes(cell.name)))
 		text.unshift(at);
 	cell.error ??= {
 		name: isError ? partOf(error, 'name', 'Error') : typeof error,
@@ -221,17 +222,21 @@ const begin = (order) => {
 		openStdin(order.stdin);
 		evaluator.runInThisContext({breakOnSigint: true, displayErrors: false});
 	} catch (error) {
-		cell.settled = true;
-		if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED' && error !== exit)
+		if (error?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED')
+			onInterrupt();
+		else if (error !== exit)
 			fail(error);
+		cell.settled = true;
 	}
 };
 
 // An interrupt ends what waits; code that runs is interrupted by the evaluator.
 const onInterrupt = () => {
 	abandon();
-	if (cell)
-		cell.settled = true;
+	if (!cell)
+		return;
+	cell.settled = true;
+	cell.exitCode = INTERRUPTED;
 };
 
 const finish = () => {

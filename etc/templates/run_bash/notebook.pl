@@ -7,6 +7,7 @@
 # report is a claim: code of a cell can write reports as well, and harms its own notebook.
 use strict;
 use warnings;
+use feature qw(state);
 use Errno qw(EAGAIN EINTR);
 use File::Path qw(remove_tree);
 use Time::HiRes qw(time);
@@ -51,17 +52,17 @@ sub process { return {pid => $_[0], end => scalar end_of($_[0])} }
 
 sub slurp { open my $file, '<', $_[0] or return ''; local $/; return scalar(<$file>) // '' }
 
-# All processes, by id: the parent, the session, and whether only the status is left.
+# The parent of a process, the session, and whether only the status is left.
+sub process_of {
+	my ($pid) = @_;
+	my ($is, $parent, undef, $session) = slurp("/proc/$pid/stat") =~ /\) (\S) (\d+) (\d+) (\d+)/ or return;
+
+	return {parent => $parent, session => $session, dead => scalar $is =~ m{[ZX]}};
+}
+
 sub processes {
-	my %all;
-
 	opendir my $proc, '/proc' or return {};
-	for my $pid (grep { /^\d+$/ } readdir $proc) {
-		my ($state, $parent, undef, $session) = slurp("/proc/$pid/stat") =~ /\) (\S) (\d+) (\d+) (\d+)/ or next;
-
-		$all{$pid} = {parent => $parent, session => $session, dead => scalar $state =~ m{[ZX]}};
-	}
-	return \%all;
+	return {map { my $found = process_of($_); $found ? ($_ => $found) : () } grep { /^\d+$/ } readdir $proc};
 }
 
 # Is PID of this notebook? Its parents have the answer, or its session.
@@ -146,7 +147,14 @@ sub await {
 	return;
 }
 
-sub is_shell { return $_[0] =~ /\A\d{1,9}\z/ && $_[0] > 1 && $_[0] != $$ && (processes()->{$_[0]} // {session => -1})->{session} == $root->{pid} }
+# Is what a report says the id of one of the shells? A cell could name any process.
+sub is_shell {
+	my ($pid) = @_;
+
+	return if $pid !~ /\A\d{1,9}\z/ || $pid < 2 || $pid == $$;
+	my $found = process_of($pid);
+	return $found && $found->{session} == $root->{pid};
+}
 
 sub order { syswrite $orders->[1], "@_\n" }
 
@@ -168,7 +176,7 @@ sub begin {
 		open my $null, '+<', '/dev/null' or POSIX::_exit(127);
 		POSIX::dup2(fileno $null, $_) for 0 .. 2;
 		POSIX::close($_) for 3 .. 63;
-		exec 'bash', '-c', $text, 'main.sh', "/proc/" . getppid . '/fd', fileno $to_reports, fileno $wake->[0], "$folder/main.sh"
+		exec 'bash', '-c', $text, 'main.sh', "/proc/" . getppid . '/fd', fileno $to_reports, fileno $wake->[0], "$folder/main.sh", $^X
 		    or POSIX::_exit(127);
 	}
 	$root = {%{process($pid)}, wake => $wake};
@@ -189,7 +197,28 @@ sub wake {
 	$waiter = $state;
 	my $begun = await($state, sub { $_[0] eq 'idle' && $_[1] == 0 && is_shell($_[2]) }) or return;
 	$head = process($begun->[2]);
+	put_back($state->{places} // {});
 	return 1;
+}
+
+# Where the head is in each regular file that it has open: {descriptor => offset}. Forks share
+# the offsets.
+sub places {
+	my %at;
+
+	opendir my $fds, "/proc/$head->{pid}/fd" or return {};
+	for my $fd (grep { /^\d+$/ && $_ > 2 && -f "/proc/$head->{pid}/fd/$_" } readdir $fds) {
+		($at{$fd}) = slurp("/proc/$head->{pid}/fdinfo/$fd") =~ /^pos:\s+(\d+)/m;
+	}
+	return \%at;
+}
+
+sub put_back {
+	my ($were) = @_;
+	my $are = places();
+	my @moved = grep { defined $are->{$_} && $are->{$_} != $were->{$_} } keys %$were;
+
+	order('seek', map { "$_=$were->{$_}" } @moved) if @moved;
 }
 
 # The head goes on from the state before; without any, all begins anew, and why is said.
@@ -294,9 +323,10 @@ sub files_told {
 
 # The time of the file system's clock.
 sub mark {
-	my ($file) = @_;
+	state $file = unnamed('');
 
 	syswrite $file, '.';
+	sysseek $file, 0, 0;
 	return (Time::HiRes::stat($file))[10];
 }
 
@@ -313,10 +343,11 @@ sub prepare {
 	put('main.sh', $inputs->{code});
 	my $args = @{$inputs->{args} // []} ? unnamed(join '', map { "$_\0" } @{$inputs->{args}}) : undef;
 	$_->flush for grep { defined } $args;
-	my $stdin = unnamed($inputs->{stdin} // '');
+	state $nothing = unnamed('');
+	my $stdin = defined $inputs->{stdin} ? unnamed($inputs->{stdin}) : $nothing;
 	$stdin->flush;
 	my %placed = map { my $name = $_; utf8::encode($name); $name => (Time::HiRes::lstat($name))[10] // 0 } @names;
-	return {stdin => $stdin, args => $args, placed => \%placed, mark => mark(unnamed(''))};
+	return {stdin => $stdin, args => $args, placed => \%placed, mark => mark()};
 }
 
 # How the cell ended: (word, status). The word is idle or exit, as reported, died, late, or
@@ -490,6 +521,7 @@ sub run_cell {
 	return refuse($run, "the cell was not run: " . $@ =~ s/\n//r) if !$files;
 	my ($out, $err) = (new_pipe(), new_pipe());
 	hear($out->[0], $err->[0]);
+	$states[-1]{places} //= places() if $states[-1]{cell} == $now;
 	my @fds = map { fileno $_ } $files->{stdin}, $out->[1], $err->[1];
 	order('run', ++$serial, @fds, $files->{args} ? fileno $files->{args} : '-');
 	my $until = defined $inputs->{timeoutMs} ? time + $inputs->{timeoutMs} / 1000 : undef;

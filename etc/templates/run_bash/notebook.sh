@@ -6,7 +6,7 @@
 # a fork of the head. Every text below is evaluated and is no function, as whatever a cell
 # declares would be local to a function. Of notebook.pl's descriptors none is inherited: each
 # is opened by its place below /proc for a moment.
-__paddock_host=$1 __paddock_reports=$1/$2 __paddock_wake=$3 __paddock_code=$4
+__paddock_host=$1 __paddock_reports=$1/$2 __paddock_wake=$3 __paddock_code=$4 __paddock_perl=$5
 __paddock_traps='' __paddock_flags=''
 set --
 BASH_ARGV0=$__paddock_code
@@ -62,10 +62,14 @@ END
 read -r -d '' __paddock_obey <<'END'
 builtin printf "%s %s %s %s\n" "$__paddock_word" "$__paddock_serial" "$BASHPID" "$__paddock_status" >"$__paddock_reports"
 while IFS=" " builtin read -r -a __paddock_order <"$__paddock_host/$__paddock_orders" || builtin exit
-	[[ ${__paddock_order[0]} == sleep ]]
+	[[ ${__paddock_order[0]} != run && ${__paddock_order[0]} != exit ]]
 do
-	__paddock_wake=${__paddock_order[1]}
-	builtin eval "$__paddock_fork"
+	if [[ ${__paddock_order[0]} == seek ]]; then
+		"$__paddock_perl" -e 'for (@ARGV) { my ($fd, $at) = split /=/; open my $f, "<&=", $fd or next; sysseek $f, $at, 0 }' "${__paddock_order[@]:1}"
+	else
+		__paddock_wake=${__paddock_order[1]}
+		builtin eval "$__paddock_fork"
+	fi
 done
 END
 

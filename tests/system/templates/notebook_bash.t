@@ -102,6 +102,13 @@ $s->send_line({cancel => {id => "run_$s->{cell}", why => 'cancel', graceMs => 50
 is(printed('x=16; echo $x'), "16\n", 'a cancel that comes too late does nothing');
 is(state_of($s->cell('trap "echo bye" EXIT; exit 3')), 'restored', 'exit with a trap of the cell\'s own is undone');
 
+$s->cell('printf "%s\n" one two three >lines; exec 7<lines; read -ru7 line');
+$s->cell('read -ru7 line; x=0; sleep 600', timeoutMs => 300);
+is(printed('read -ru7 line; echo "$line $x"'), "two 16\n", 'an undone cell has not read from open files');
+$s->begin({undo => JSON::PP::true});
+$s->end;
+is(printed('read -ru7 line; echo "$line"; exec 7<&-'), "two\n", 'an undone cell that ended has not read from open files');
+
 # ---- undo ----
 
 $r = $s->cell('x=17; touch later.txt');

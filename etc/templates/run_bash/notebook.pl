@@ -131,14 +131,16 @@ sub next_report {
 	return $unread =~ s/\A([^\n]*)\n// ? split / /, $1 : ();
 }
 
-# The next report that IS_IT accepts, while PROCESS lives.
+# The next report that IS_IT accepts, while PROCESS lives. Seconds are counted one by one: all
+# may be stopped meanwhile, for hours.
 sub await {
 	my ($process, $is_it) = @_;
-	my $until = time + $PATIENCE;
+	my $waited = 0;
 
-	while ((my $left = $until - time) > 0) {
+	while ($waited < $PATIENCE) {
 		my $ended = has_ended($process);
-		IO::Select->new($reports, $process->{end} // ())->can_read($ended ? 0 : $left);
+
+		$waited++ if !IO::Select->new($reports, $process->{end} // ())->can_read($ended ? 0 : 1);
 		while (my @report = next_report()) {
 			return \@report if $is_it->(@report);
 		}
@@ -271,6 +273,7 @@ sub read_lines {
 
 	return 0 if !$n && ($n // 1) == 0;
 	$line_part .= $data // '';
+	return 1 if index($data // '', "\n") < 0;
 	push @lines, $json->decode($1) while $line_part =~ s/\A([^\n]*)\n//;
 	return 1;
 }

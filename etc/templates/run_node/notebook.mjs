@@ -16,6 +16,7 @@ const AGAIN = 50; // milliseconds from an interrupt to the next: code may begin 
 const CLAIMED = 1 << 20; // bytes of what the head says at once, at most
 const TEXT = 65536 + 256; // bytes of a text of it
 const LINES = 100; // of a traceback
+const ROUNDS = 1000; // of the search for processes, at most
 const READ = 4; // the descriptor of orders and answers
 
 let tools; // of main.mjs
@@ -27,14 +28,14 @@ const folder = process.cwd();
 // ---- descriptor 4 ----
 
 const lines = [];
-let part = Buffer.alloc(0);
+let parts = []; // of a line that has no end yet
 
 const feed = (data) => {
-	part = Buffer.concat([part, data]);
-	for (let end; (end = part.indexOf(10)) >= 0;) {
-		lines.push(JSON.parse(part.toString('utf8', 0, end)));
-		part = part.subarray(end + 1);
+	for (let end; (end = data.indexOf(10)) >= 0; data = data.subarray(end + 1)) {
+		lines.push(JSON.parse(Buffer.concat([...parts, data.subarray(0, end)]).toString()));
+		parts = [];
 	}
+	parts.push(data);
 };
 
 const readNow = () => {
@@ -103,11 +104,16 @@ const kill = (pid, signal) => {
 const endRest = () => {
 	const stopped = new Set();
 
-	for (let more; (more = rest().filter((pid) => !stopped.has(pid))).length > 0;)
+	for (let round = 0; round < ROUNDS; round++) {
+		const more = rest().filter((pid) => !stopped.has(pid));
+
+		if (more.length === 0)
+			break;
 		for (const pid of more) {
 			kill(pid, 'SIGSTOP');
 			stopped.add(pid);
 		}
+	}
 	for (const pid of stopped)
 		kill(pid, 'SIGKILL');
 	return stopped.size;

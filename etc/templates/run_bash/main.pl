@@ -16,7 +16,7 @@ use Fcntl qw(O_CREAT O_EXCL O_WRONLY);
 use POSIX qw(WNOHANG setsid);
 use Time::HiRes qw(time);
 
-our $MOST = 65536; # bytes of an output that are told: as many of its end as of its beginning
+my $MOST = 65536; # bytes of an output that are told: as many of its end as of its beginning
 my $WHOLE = 8 << 20; # bytes of a longer one that are kept, as an artifact
 my $LOGGED = 4096; # bytes of an output that are logged at a time
 my $COPIED = 1 << 20; # larger files are not copied, and can only be read
@@ -61,8 +61,8 @@ open our $answers, '<&=', 4 or die "descriptor 4: $!\n";
 $say->autoflush(1);
 
 # What the script prints.
-our (%said, $open, $logs, $log_at);
-my %name;
+our ($open, $log_at);
+my (%said, %name, $logs);
 
 sub hear {
 	my ($out, $err) = @_;

@@ -12,7 +12,7 @@ use Errno qw(EAGAIN EINTR);
 use File::Path qw(remove_tree);
 use Time::HiRes qw(time);
 
-our ($json, $say, $answers, %said, $open, $log_at, $logs, $answer_to, $MOST);
+our ($json, $say, $answers, $open, $log_at, $answer_to); # of main.pl
 
 my $KEPT = 1; # cells that can be undone
 my $PATIENCE = 20; # seconds for a shell of ours to fork, or to begin
@@ -464,8 +464,7 @@ sub answer_kept {
 	my @why = grep { defined } $is_new ? fresh_why($book) : (), $unsafe, $left ? plural($left) : ();
 	my $answer = answer_of($status, undef);
 	$answer->{notebook} = told_of($book, $is_new ? 'new' : 'kept', join '; ', @why);
-	say_line(state => {kept => JSON::PP::true, why => $answer->{notebook}{why} // 'the code has ended'});
-	print $say qq({"result": {"id": ) . $json->encode($run->{id}) . qq(, "output": ) . answer_text($answer) . "}}\n";
+	succeed($run, $answer, 1);
 	undef $unsafe;
 	return if $word ne 'idle';
 	$now = $book->{cell};
@@ -500,20 +499,31 @@ sub answer_undone {
 		my $answer = answer_of($status, how_ended($word, $status, $run->{inputs}));
 
 		$answer->{notebook} = $told;
-		say_line(state => {kept => JSON::PP::false, why => $why});
-		print $say qq({"result": {"id": ) . $json->encode($run->{id}) . qq(, "output": ) . answer_text($answer) . "}}\n";
+		succeed($run, $answer, 0);
 		return;
 	}
-	my %details = (notebook => $told, map { $_ => told($_) } qw(stdout stderr));
-	say_line(state => {kept => JSON::PP::false, why => $why});
-	say_line(failed => {id => $run->{id}, code => 'EXECUTION_ERROR', message => $because, details => \%details});
+	fail($run, $because, {notebook => $told, map { $_ => told($_) } qw(stdout stderr)});
+}
+
+# The end of a run, and whether what it has set stays.
+sub succeed {
+	my ($run, $answer, $is_kept) = @_;
+
+	say_line(state => {kept => $is_kept ? JSON::PP::true : JSON::PP::false, why => $answer->{notebook}{why} // 'the code has ended'});
+	print $say qq({"result": {"id": ) . $json->encode($run->{id}) . qq(, "output": ) . answer_text($answer) . "}}\n";
+}
+
+sub fail {
+	my ($run, $message, $details) = @_;
+
+	say_line(state => {kept => JSON::PP::false, why => $details->{notebook}{why}});
+	say_line(failed => {id => $run->{id}, code => 'EXECUTION_ERROR', message => $message, details => $details});
 }
 
 sub refuse {
 	my ($run, $why) = @_;
 
-	say_line(state => {kept => JSON::PP::false, why => $why});
-	say_line(failed => {id => $run->{id}, code => 'EXECUTION_ERROR', message => $why, details => {notebook => told_of($run->{notebook}, 'kept', $why)}});
+	fail($run, $why, {notebook => told_of($run->{notebook}, 'kept', $why)});
 }
 
 sub run_cell {
@@ -549,8 +559,7 @@ sub undo {
 	$why = $lost if defined $lost;
 	my $told = told_of($book, defined $lost ? 'new' : 'restored', $why);
 
-	say_line(state => {kept => JSON::PP::true, why => $why});
-	say_line(result => {id => $run->{id}, output => {stdout => '', stderr => '', exitCode => 0, notebook => $told}});
+	succeed($run, {stdout => '', stderr => '', exitCode => 0, notebook => $told}, 1);
 }
 
 sub run {

@@ -284,7 +284,7 @@ const begin = (run) => {
 	try {
 		rmSync('result.json', {force: true, recursive: true});
 		tools.place(inputs.files);
-		stdin = inputFile(inputs.stdin ?? '');
+		stdin = inputs.stdin === undefined ? undefined : inputFile(inputs.stdin);
 	} catch (error) {
 		return refuse(run, `the cell was not run: ${error.message}`);
 	}
@@ -294,14 +294,15 @@ const begin = (run) => {
 		said: {stdout: new tools.Output('stdout'), stderr: new tools.Output('stderr')}};
 	lost = undefined;
 	head.stdio[3].write(JSON.stringify({id: run.id, code: inputs.code, name: `cell-${run.notebook.cell}.js`,
-		args: inputs.args ?? [], stdin: `/proc/${process.pid}/fd/${stdin}`}) + '\n');
+		args: inputs.args ?? [], stdin: stdin === undefined ? '/dev/null' : `/proc/${process.pid}/fd/${stdin}`}) + '\n');
 };
 
 const end = (exitCode) => {
 	cell.over = true;
 	for (const timer of [cell.timer, cell.logging, cell.killing, cell.again])
 		clearTimeout(timer);
-	closeSync(cell.stdin);
+	if (cell.stdin !== undefined)
+		closeSync(cell.stdin);
 	cell.left = head ? endRest() : 0;
 	drain(() => {
 		if (cell.logs)

@@ -53,6 +53,16 @@ static bool is_relative_json_pointer(const char *s, size_t len)
 	return is_json_pointer(s + n, len - n);
 }
 
+/* The name of a notebook, or of another resident of a template. */
+static bool is_notebook(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)s[i]) &&
+		    (s[i] == '\0' || strchr("._-", s[i]) == NULL))
+			return false;
+	return len >= 1 && len <= 64;
+}
+
 /* Is S well-formed? Whether PCRE2 can run it matters to "pattern" alone. */
 static bool is_regex(const char *s, size_t len)
 {
@@ -87,6 +97,8 @@ static const struct schema_format formats[] = {
     {"iri", "an absolute IRI", schema_is_iri},
     {"iri-reference", "an IRI reference", schema_is_iri_reference},
     {"json-pointer", "a JSON Pointer (/a/0)", is_json_pointer},
+    {"paddock-notebook", "a name of 1 to 64 letters, digits, '.', '_' and '-'",
+     is_notebook},
     {"regex", "an ECMA-262 regular expression", is_regex},
     {"relative-json-pointer", "a relative JSON Pointer (1/a)",
      is_relative_json_pointer},

@@ -284,16 +284,22 @@ static int recv_start(struct shim *s, int sync[2], int theirs[5],
 	return -f.err;
 }
 
-/* Make five pipes: the shim's ends in MINE, the program's in THEIRS. */
+/*
+ * Make five pipes: the shim's ends in MINE, the program's in THEIRS. A resident's
+ * descriptors 3 and 4 are sockets, which no other process of the run can open by /proc.
+ */
 static int make_pipes(int mine[5], int theirs[5])
 {
 	static const bool to_program[5] = {[0] = true, [4] = true};
 	int rc = 0;
 
 	for (int i = 0; i < 5 && rc == 0; i++) {
+		bool is_socket = i >= 3 && shim_stays();
 		int ends[2];
 
-		if (pipe2(ends, O_CLOEXEC) != 0)
+		if ((is_socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC,
+					    0, ends)
+			       : pipe2(ends, O_CLOEXEC)) != 0)
 			return -errno;
 		mine[i] = ends[to_program[i] ? 1 : 0];
 		theirs[i] = ends[to_program[i] ? 0 : 1];

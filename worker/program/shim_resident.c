@@ -292,7 +292,7 @@ static void end_run(struct shim *s)
 		;
 	for (int i = 0; i < LATE_READS && shim_recv(s, SHIM_OUT); i++)
 		;
-	(void)kill(-1, SIGSTOP);
+	shim_stop_all(s);
 	shim_collect(s);
 	shim_empty_folders(s);
 	if (resident.cause.told)
@@ -302,7 +302,7 @@ static void end_run(struct shim *s)
 	else
 		report_end(&resident.end);
 	report_kept(s);
-	(void)kill(-1, SIGCONT);
+	shim_continue_all(s);
 	forget_run(s);
 }
 
@@ -395,7 +395,7 @@ static uint64_t stop_program(const struct shim *s)
 {
 	struct shim_use u;
 
-	(void)kill(-1, SIGSTOP);
+	shim_stop_all(s);
 	u = shim_measure(s, 0);
 	if (u.too_many)
 		shim_unfit(UNFIT_CROWD);
@@ -427,5 +427,5 @@ void shim_await_run(struct shim *s)
 	cpu_ms = stop_program(s);
 	while (!await_run(s, REST_LOOK_MS))
 		look_at_rest(s, cpu_ms);
-	(void)kill(-1, SIGCONT);
+	shim_continue_all(s);
 }

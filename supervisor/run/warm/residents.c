@@ -305,29 +305,10 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the runs of a resident ---- */
 
-static bool is_name(const char *name)
+const char *residents_name(const struct template *t, struct json_object *inputs)
 {
-	size_t n = strlen(name);
-
-	return n >= 1 && n <= RESIDENT_NAME_MAX &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyz"
-			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
-}
-
-bool residents_may_use(const struct template *t, struct json_object *inputs,
-		       const char **name, struct tool_error *e)
-{
-	const char *text =
-	    t->notebook != NULL ? json_member_str(inputs, t->notebook) : NULL;
-
-	*name = text;
-	if (text == NULL || is_name(text))
-		return true;
-	tool_error_set(e, "INVALID_PARAMETER", NULL,
-		       "%s is no name of a notebook: a name has 1 to %d "
-		       "letters, digits, '.', '_' and '-'",
-		       t->notebook, RESIDENT_NAME_MAX);
-	return false;
+	return t->notebook != NULL ? json_member_str(inputs, t->notebook)
+				   : NULL;
 }
 
 bool residents_join(struct residents *all, struct run *r)

@@ -21,7 +21,6 @@ struct catalogue;
 struct context;
 struct resident;
 struct residents;
-struct tool_error;
 
 struct residents *residents_new(struct context *ctx);
 /* End all residents that have no run, and each other after its run. */
@@ -30,11 +29,11 @@ void residents_stop(struct residents *all);
 void residents_free(struct residents *all);
 
 /*
- * May a run of T with INPUTS have the resident that INPUTS name? *NAME is the name,
- * lent by INPUTS, or NULL: the run is of no resident. False: E has the reason.
+ * Return the name of the resident for a run of T with INPUTS, lent by INPUTS; NULL: the
+ * run is of no resident.
  */
-bool residents_may_use(const struct template *t, struct json_object *inputs,
-		       const char **name, struct tool_error *e);
+const char *residents_name(const struct template *t,
+			   struct json_object *inputs);
 
 /*
  * Have R, which is to wait for a worker, use the resident R->notebook.name, if any. False:

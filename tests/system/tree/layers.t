@@ -44,7 +44,8 @@ my %may   = (
 	'sandbox'         => [ 'sandbox/rootfs', @base ],
 	'worker/lua/json' => [@base],
 	'worker/lua'      => [ 'worker/lua/json', 'worker', 'ipc', @base ],
-	'worker/program'  => [ 'worker', 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
+	'worker/program/watch' => [ 'worker', 'sandbox', 'ipc', @base ],
+	'worker/program'  => [ 'worker/program/watch', 'worker', 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/fetch'    => [ 'worker', 'sandbox/rootfs', 'sandbox', @base ],
 	'worker'          => [ 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/main.c'   => [ 'worker/fetch', 'ipc', @base ],
@@ -160,7 +161,6 @@ my %large = (
 	'supervisor/mcp/tools' => [ 25, 4600 ],
 	'supervisor/run'       => [ 25, 4200 ],
 	'supervisor/spawn'     => [ 25, 4300 ],
-	'worker/program'       => [ 20, 4600 ],
 );
 
 sub allowed {

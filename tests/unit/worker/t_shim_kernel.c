@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
-#include "worker/program/shim_private.h"
+#include "worker/program/watch/shim_watch.h"
 
 static const char status[] = "Name:\tVmSwap: 99 kB\n"
 			     "FDSize:\t64\n"

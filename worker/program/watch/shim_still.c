@@ -7,7 +7,7 @@
  * count of context switches of each thread is compared before and after: a thread
  * with another count has run. A process that the program had stopped stays stopped.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/watch/shim_watch.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -215,6 +215,20 @@ void shim_hold_end(const struct shim *s)
 	if (!hold.stopped)
 		return;
 	hold.stopped = false;
+	read_threads(s, &last);
+	continue_threads();
+}
+
+/* ---- a resident between runs ---- */
+
+void shim_stop_all(const struct shim *s)
+{
+	read_threads(s, &before);
+	(void)kill(-1, SIGSTOP);
+}
+
+void shim_continue_all(const struct shim *s)
+{
 	read_threads(s, &last);
 	continue_threads();
 }

@@ -7,7 +7,7 @@
  * While a process hides descriptors, may move descriptors, or has too many to examine, no
  * count is reduced.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/watch/shim_watch.h"
 
 #include <dirent.h>
 #include <errno.h>

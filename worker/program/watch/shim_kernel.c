@@ -6,7 +6,7 @@
  * to the run's memory. Unreadable figures count as nothing, except a process that hides
  * mappings: a mapping for each page.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/watch/shim_watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * a second from the shim's loop. A reached limit ends the run with RESOURCE_LIMIT; an
  * unreadable figure counts as nothing, or as the maximum.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/watch/shim_watch.h"
 
 #include <dirent.h>
 #include <errno.h>

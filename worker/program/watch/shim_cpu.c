@@ -5,7 +5,7 @@
  * parent, is in no account: the time of such processes is estimated from the processes
  * met by looks. An unreadable figure counts as nothing.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/watch/shim_watch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -319,7 +319,7 @@ static const struct filter_rule by_argument[] = {
 
 /*
  * Calls that may allocate a record in the kernel which no limit counts. The shim counts
- * the calls (worker/program/shim_records.c) and lets the kernel continue.
+ * the calls (worker/program/watch/shim_records.c) and lets the kernel continue.
  */
 #define OF_FILES (MAP_ANONYMOUS | MAP_SHARED)
 #define LOCK(operation, action)                                                \

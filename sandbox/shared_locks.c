@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shared_locks.c - keeps a program from locking inodes that other processes share, for
- * worker/program/shim_records.c. A thread may move the descriptor between the check and
+ * worker/program/watch/shim_records.c. A thread may move the descriptor between the check and
  * the kernel's own look, so after some calls all descriptors are examined. A descriptor
  * that cannot be examined counts as shared.
  */

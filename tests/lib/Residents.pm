@@ -7,8 +7,8 @@ use Exporter 'import';
 
 our @EXPORT = qw(cells cell);
 
-# Runs the input "do", Perl code, in a child. The state is what the code returned in all
-# runs that ended well. With "deaf" the program does not end a run that it is asked to end.
+# A program: runs the input "do", Perl code, in a child. The state is the text of all earlier
+# returned values of runs that ended well. With "deaf" the program ignores a cancel.
 my $PROGRAM = <<'PERL';
 #!/usr/bin/perl
 use JSON::PP;
@@ -35,7 +35,7 @@ sub start {
 	POSIX::_exit(0);
 }
 
-# What the child returned, and why it was to end.
+# Return the text of the child, and the cancel that came meanwhile.
 sub follow {
 	my ($id, $deaf, $pid, $from) = @_;
 	my ($said, $cancel) = ('');
@@ -45,7 +45,7 @@ sub follow {
 		select $set, undef, undef, undef;
 		if (vec $set, fileno $in, 1) {
 			my $asked = next_line()->{cancel};
-			next if $asked->{id} ne $id; # of a run that has just ended
+			next if $asked->{id} ne $id; # the cancel of an ended run
 			$cancel = $asked;
 			kill KILL => $pid unless $deaf;
 		}

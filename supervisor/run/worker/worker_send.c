@@ -100,7 +100,7 @@ static int send_run(struct worker *w, struct str head)
 }
 
 /*
- * Free the inputs, unless another worker may need them: until this worker is
+ * Free the inputs, unless another worker may need the inputs: until this worker is
  * known to live, or for the next attempt.
  */
 void worker_drop_inputs(struct worker *w)
@@ -155,7 +155,7 @@ void worker_send_body(struct worker *w)
 		SEND_AGAIN(w->writable, w->spawned->fd, rc);
 		return;
 	}
-	/* on any other failure the worker is dying, and its end will be told */
+	/* on any other failure the worker is dying, and the end of the run follows */
 	w->unread |= rc < 0;
 	w->run_whole = true;
 	worker_files_free(w->files);

@@ -33,9 +33,14 @@ static int on_ready(struct worker *w, const struct msg *m)
 	return 0;
 }
 
-/* W, which waited, reports the CPU time used before its run. */
+/*
+ * W, which waited, reports the CPU time used before its run. A resident's report
+ * that it waits may cross with the next RUN, and says nothing then.
+ */
 static int on_waiting(struct worker *w, const struct msg *m)
 {
+	if (w->run->job.resident != NULL && w->run->notebook.cell > 1)
+		return 0;
 	if (!w->spawned->waited)
 		return worker_violation(w, "a message out of turn");
 	w->spawned->start_cpu_ms = m->waiting.cpu_ms;

@@ -177,13 +177,21 @@ sub processes {
 	return sort { $a <=> $b } keys %ours;
 }
 
-# Stop all processes, and let them go on, as the shim does between runs.
-sub freeze {
-	my ($self) = @_;
-	my @all = $self->processes;
+sub is_stopped { return (slurp("/proc/$_[0]/stat") // ' ) T') =~ /\) T/ }
 
-	kill STOP => @all;
-	kill CONT => @all;
+# As the shim does after a run and between runs: stop all processes, and, when they stand
+# still, do what is to be done MEANWHILE and let them go on, the youngest first.
+sub freeze {
+	my ($self, $meanwhile) = @_;
+	my $until = time + $PATIENCE;
+	my @all;
+
+	do {
+		croak 'processes cannot be stopped' if time > $until;
+		kill STOP => @all = $self->processes;
+	} while (grep { !is_stopped($_) } @all);
+	$meanwhile->() if $meanwhile;
+	kill CONT => reverse @all;
 }
 
 # Close descriptor 4, which ends the resident. Returns the processes that are left.

@@ -10,6 +10,7 @@ use warnings;
 use feature qw(state);
 use Errno qw(EAGAIN EINTR);
 use File::Path qw(remove_tree);
+use POSIX qw(SIGKILL);
 use Time::HiRes qw(time);
 
 our ($json, $say, $answers, $open, $log_at, $answer_to); # of main.pl
@@ -360,18 +361,19 @@ sub follow {
 	my $wake = fileno $waiter->{wake}[0];
 
 	while (1) {
+		my $why = cancelled($id);
+
+		return $why, 0 if defined $why;
 		my @ends = map { $_->{end} // () } $head, $root->{told} ? () : $root;
 		IO::Select->new($open->handles, $reports, $answers, @ends)->can_read(wait_for($until));
 		take($_) for IO::Select->new($open->handles)->can_read(0);
 		log_fresh() if is_fresh() && time >= $log_at;
 		while (my ($word, $of, $field, $status) = next_report()) {
-			return 'died', $field & 255 if $word eq 'ended' && $of eq $wake;
+			return 'died', $field & 255 if $word eq 'ended' && $of eq $wake && has_ended($head);
 			next if $word !~ /\A(?:idle|exit)\z/ || $of ne $serial || ($status // '') !~ /\A\d{1,3}\z/;
 			return 'died', root_status() if root_ends();
 			return $word, $status & 255;
 		}
-		my $why = cancelled($id);
-		return $why, 0 if defined $why;
 		return 'died', root_status() if !$root->{told} && has_ended($root);
 		return 'died', died_status() if has_ended($head);
 		return 'late', 124 if defined $until && $until <= time;
@@ -385,19 +387,34 @@ sub cancelled {
 	if (IO::Select->new($answers)->can_read(0)) {
 		read_lines() or exit 0;
 	}
-	my @cancels = grep { $_->{cancel} && $_->{cancel}{id} eq $id } @lines or return;
+	my ($asked) = grep { $_->{cancel} && $_->{cancel}{id} eq $id } @lines;
+
 	@lines = grep { !$_->{cancel} } @lines;
-	return $cancels[0]{cancel}{why} // 'cancel';
+	return $asked && ($asked->{cancel}{why} // 'cancel');
 }
 
 # The first shell is what $$ names: its end is told once, and at once, whoever is quicker.
 sub root_ends {
 	return if $root->{told};
-	return 1 if has_ended($root);
-	my @pending = slurp("/proc/$root->{pid}/status") =~ /^(?:Sig|Shd)Pnd:\s+(\w+)/mg;
-	my ($flags) = slurp("/proc/$root->{pid}/stat") =~ /\) \S(?: -?\d+){5} (\d+)/;
+	while (is_ending($root->{pid})) {
+		IO::Select->new($root->{end} // ())->can_read(0.001);
+		last if has_ended($root);
+	}
+	return has_ended($root);
+}
 
-	return grep({ /[^0]/ } @pending) || ($flags // $EXITING) & $EXITING;
+# Is PID ending, or about to take a signal that may end it? A signal that is blocked is not
+# taken, and a stopped process takes SIGKILL alone.
+sub is_ending {
+	my ($pid) = @_;
+	my $status = slurp("/proc/$pid/status");
+	my %set = $status =~ /^(\w+(?:Pnd|Blk)):\s+(\w+)/mg;
+	my ($flags) = slurp("/proc/$pid/stat") =~ /\) \S(?: -?\d+){5} (\d+)/;
+
+	no warnings 'portable'; # sets have 64 bits
+	my ($own, $shared, $blocked) = map { hex($set{$_} // 0) } qw(SigPnd ShdPnd SigBlk);
+	$blocked = ~(1 << SIGKILL - 1) if $status =~ /^State:\s+T/m;
+	return ($own | $shared) & ~$blocked || ($flags // $EXITING) & $EXITING;
 }
 
 sub root_status {

@@ -17,8 +17,7 @@ while builtin read -r __paddock_orders <"$__paddock_host/$__paddock_wake"; do
 	builtin set -m # a group of its own for the head, so that kill 0 spares the states
 	( builtin eval "$__paddock_head" ) &
 	builtin set +m
-	__paddock_status=0
-	builtin wait "$!" || __paddock_status=$?
+	while builtin wait "$!"; __paddock_status=$?; builtin kill -0 "$!" 2>/dev/null; do :; done # it was only stopped
 	builtin printf "ended %s %s\n" "$__paddock_wake" "$__paddock_status" >"$__paddock_reports"
 done
 builtin exit

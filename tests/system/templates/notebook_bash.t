@@ -69,6 +69,10 @@ like($r->{output}{stdout}, qr/\n\[\d+ bytes are left out here; the whole is the 
 is(length $r->{kept}{'stdout.txt'}, 100000, 'the whole of a long output is an artifact');
 $s->freeze;
 is(printed('echo $x'), "9\n", 'a notebook goes on after it was stopped');
+$s->begin({code => 'echo begun; until [[ -e go ]]; do sleep 0.01; done; rm go; (exit 3); echo $x $?; set -m; (exit 4) & wait $!; echo $?; set +m'});
+$s->logged(qr/begun/);
+$s->freeze(sub { ResidentSim::write_file("$s->{work}/go", '') });
+is($s->end->{output}{stdout}, "begun\n9 3\n4\n", 'a cell goes on after it was stopped');
 $r = $s->cell('sleep 600 & setsid sleep 600 & echo started');
 is($r->{output}{stdout}, "started\n", 'a cell that leaves processes ends');
 like(why($r), qr/^2 processes that the code left running were ended$/, 'processes that a cell leaves are ended, and that is said');
@@ -159,6 +163,30 @@ like(why($r), qr/^the shell that kept the state before cell 2 has ended$/, 'the 
 is(state_of($s->cell(':')), 'kept', 'a loss is told once');
 $r = $s->cell('kill -9 $PPID; sleep 600');
 ok($r->{lost}, 'a cell that kills the host ends the resident');
+$s->stop;
+
+# ---- stopped while the first shell waits for the head ----
+
+$s = begin();
+for my $n (1 .. 3) {
+	$s->cell("x=$n");
+	$s->freeze;
+	is(printed('echo $x'), "$n\n", "a young notebook goes on after stop $n");
+	$s->freeze;
+}
+$s->freeze(sub {
+	my $id = $s->begin({code => 'x=9; sleep 600'});
+	$s->send_line({cancel => {id => $id, why => 'cancel', graceMs => 5000}});
+});
+is(state_of($s->end), 'restored', 'a cell is ended whose cancel comes with it');
+$s->freeze;
+is(printed('echo $x'), "3\n", 'all is as before a cell whose cancel came with it');
+$s->freeze;
+is($s->cell('x=10; kill -STOP $$')->{output}{exitCode}, 0, 'a cell may stop the first shell');
+is(printed('echo $x; kill -CONT $$'), "10\n", 'a notebook whose first shell is stopped goes on');
+is($s->cell('x=11; kill -9 $$')->{output}{exitCode}, 137, 'a cell that kills the first shell is told of the kill after stops');
+$s->freeze;
+is(printed('echo $x'), "10\n", 'a notebook without its first shell goes on after it was stopped');
 $s->stop;
 
 $s = begin();

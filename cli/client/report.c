@@ -137,6 +137,7 @@ static const struct {
 	      {"ARTIFACT_NOT_FOUND", CLI_ABSENT},
 	      {"ARTIFACT_EXPIRED", CLI_ABSENT},
 	      {"SESSION_NOT_FOUND", CLI_ABSENT},
+	      {"NOTEBOOK_NOT_FOUND", CLI_ABSENT},
 	      {"JSON-RPC -32002", CLI_ABSENT}}; /* resource not found */
 
 int report_refusal(struct json_object *refusal, const char *about)

@@ -15,6 +15,7 @@
 #include "cli/client/tool_call.h"
 #include "cli/client/report.h"
 #include "cli/client/tool_result.h"
+#include "cli/run/notebook.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/server_flags.h"
 #include "cli/terminal/terminal.h"
@@ -27,7 +28,7 @@
 #define LATE_MS 3000 /* a heartbeat comes each second */
 
 static struct {
-	bool all, warm, nodes;
+	bool all, warm, nodes, residents;
 	const char *template, *status, *since, *most;
 } flags;
 
@@ -45,6 +46,8 @@ static const struct opt opts[] = {
      "instead of runs, the workers that wait for them, by template"},
     {"nodes", 0, OPT_FLAG, &flags.nodes, NULL,
      "instead of runs, the servers that have one database"},
+    {"residents", 0, OPT_FLAG, &flags.residents, NULL,
+     "instead of runs, the notebooks, whose programs stay between runs"},
 };
 
 static int64_t since_ms; /* wall clock; 0: no bound */
@@ -266,6 +269,8 @@ static int ps(const struct cli *cli, struct client *c, int n,
 	(void)n, (void)arg;
 	if (rc != 0)
 		return rc;
+	if (flags.residents)
+		return notebook_list(cli, c);
 	if (flags.nodes)
 		return print_rows(cli, c, "paddock/nodes", "nodes", print_nodes,
 				  &servers);

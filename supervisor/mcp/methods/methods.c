@@ -184,6 +184,8 @@ static const struct method all[] = {
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},
     {"paddock/artifacts", upload_method_list, MCP_ALWAYS, false, false},
     {"paddock/waiting", server_methods_waiting, MCP_ALWAYS, false, false},
+    {"paddock/residents", resident_methods_list, MCP_ALWAYS, false, false},
+    {"paddock/endResident", resident_methods_end, MCP_ALWAYS, false, false},
     {"paddock/reload", server_methods_reload, MCP_ALWAYS, false, true},
     {"paddock/nodes", server_methods_nodes, MCP_ALWAYS, false, false},
     {"paddock/deleteRuns", deletion_runs, MCP_ALWAYS, false, true},

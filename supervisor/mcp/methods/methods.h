@@ -50,6 +50,9 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes);
  */
 void subscriptions_restore(struct session *s, struct json_object *uris);
 
+void resident_methods_list(struct request *req); /* programs between runs */
+void resident_methods_end(struct request *req);
+
 void server_methods_usage(struct request *req); /* the resources used by runs */
 void server_methods_nodes(struct request *req); /* the servers of a database */
 void server_methods_waiting(struct request *req); /* the workers that wait */

@@ -139,7 +139,7 @@ help:
 DEPS = $(if $(shell command -v $(firstword $(CC))),,gcc) libc6-dev pkg-config \
        libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev libcap-dev \
        libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev uthash-dev \
-       nettle-dev python3 $(if $(LLHTTP),node-llhttp)
+       nettle-dev libedit-dev python3 $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "cli/complete_server.h"
+#include "cli/repl/language.h"
 #include "cli/terminal/server_flags.h"
 #include "cli/terminal/terminal.h"
 
@@ -158,10 +159,20 @@ static void offer_value(const struct command *cmd,
 					  : complete_inputs)(w, before);
 	else if (strcmp(o->arg, "TEMPLATE") == 0)
 		complete_templates(w);
+	else if (strcmp(o->arg, "NOTEBOOK") == 0)
+		complete_notebooks(w);
 	else if (strcmp(o->arg, "DIR") == 0)
 		safe_printf("%s\n", DIRS);
 	else if (strcmp(o->arg, "FILE") == 0 || strcmp(o->arg, "PATH") == 0)
 		safe_printf("%s\n", FILES);
+}
+
+static void offer_languages(const struct complete_words *w)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = language_name(i)) != NULL; i++)
+		complete_offer(w, name);
 }
 
 /* Offer the operand NUMBER, from 0. BEFORE is the operand ahead of it. */
@@ -185,6 +196,10 @@ static void offer_operand(const struct command *cmd,
 		complete_runs(cmd, w);
 	else if (begins(args, "TEMPLATE"))
 		complete_templates(w);
+	else if (begins(args, "NOTEBOOK"))
+		complete_notebooks(w);
+	else if (begins(args, "LANGUAGE"))
+		offer_languages(w);
 	else if (strstr(args, "DIR") != NULL)
 		safe_printf("%s\n", DIRS);
 	else if (begins(args, "COMMAND") && number == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * complete_server.c - candidates that a server knows: runs, artifacts,
- * templates and their inputs; complete.c calls it. Without an answer in time
+ * notebooks, templates and their inputs; complete.c calls it. Without an answer in time
  * nothing is offered or printed.
  */
 #include "cli/complete_server.h"
@@ -139,6 +139,26 @@ void complete_artifact_ids(const struct complete_words *w, bool all)
 
 			if (id != NULL)
 				offer_id(w, id, json_member_str(one, "name"));
+		}
+	tool_result_fini(&a);
+	client_close(c);
+}
+
+void complete_notebooks(const struct complete_words *w)
+{
+	struct client *c = daemon_of(w);
+	struct tool_result a = {0};
+
+	if (c == NULL)
+		return;
+	if (client_method(c, "paddock/residents", NULL, &a) == 0)
+		json_each(one, json_member(a.value, "residents")) {
+			const char *name = json_member_str(one, "name");
+
+			if (name != NULL)
+				complete_offer_about(
+				    w, name, strlen(name),
+				    json_member_str(one, "templateId"));
 		}
 	tool_result_fini(&a);
 	client_close(c);

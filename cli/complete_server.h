@@ -33,6 +33,8 @@ void complete_runs(const struct command *cmd, const struct complete_words *w);
 void complete_artifact_ids(const struct complete_words *w, bool all);
 /* Offer the artifacts of RUN by their names. */
 void complete_artifacts(const struct complete_words *w, const char *run);
+/* Offer the notebooks that a daemon keeps. */
+void complete_notebooks(const struct complete_words *w);
 void complete_templates(const struct complete_words *w);
 /* Offer "key=" for each input of TEMPLATE, by a private server if need be. */
 void complete_inputs(const struct complete_words *w, const char *template);

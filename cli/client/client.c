@@ -28,6 +28,7 @@
 
 #define READ_BYTES 65536
 #define BYTES_AT_ONCE (256u << 10) /* for raw bytes */
+#define LOG_LEVEL "info" /* of the log lines that client_on_log() asks for */
 #define LINE_MAX_BYTES ((size_t)256 << 20)
 
 bool client_is_private(const struct client *c)
@@ -51,6 +52,12 @@ void client_on_progress(struct client *c, int64_t id, client_progress fn,
 	c->progress = fn;
 	c->progress_arg = arg;
 	c->progress_id = id;
+}
+
+void client_on_log(struct client *c, client_log fn, void *arg)
+{
+	c->log = fn;
+	c->log_arg = arg;
 }
 
 static bool misled;	   /* a private server by its flags or configuration */
@@ -160,6 +167,9 @@ static void add_terms(const struct client *c, struct json_object *params)
 			       c->capabilities != NULL
 				   ? json_object_get(c->capabilities)
 				   : json_object_new_object());
+	if (c->log != NULL)
+		json_object_object_add(meta, MCP_META_LOG_LEVEL,
+				       json_object_new_string(LOG_LEVEL));
 }
 
 int64_t client_request(struct client *c, const char *method,
@@ -180,6 +190,15 @@ int64_t client_request(struct client *c, const char *method,
 	return c->last_id;
 }
 
+static void on_log(struct client *c, struct json_object *params)
+{
+	const char *level = json_member_str(params, "level");
+	const char *text = json_member_str(params, "data");
+
+	if (c->log != NULL && level != NULL && text != NULL)
+		c->log(c->log_arg, level, text);
+}
+
 static void on_notification(struct client *c, const struct rpc_msg *m)
 {
 	struct json_object *token = json_member(m->params, "progressToken");
@@ -187,6 +206,8 @@ static void on_notification(struct client *c, const struct rpc_msg *m)
 
 	if (strcmp(m->method, "notifications/resources/updated") == 0)
 		c->updated = true;
+	if (strcmp(m->method, "notifications/message") == 0)
+		on_log(c, m->params);
 	if (strcmp(m->method, "notifications/paddock/artifact") == 0 &&
 	    c->told == NULL)
 		c->told = json_object_get(m->params);

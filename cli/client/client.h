@@ -52,6 +52,11 @@ typedef void (*client_progress)(void *arg, uint64_t done, uint64_t total,
 void client_on_progress(struct client *c, int64_t id, client_progress fn,
 			void *arg);
 
+/* Receives a line that the run of a call has logged; LEVEL is a word of MCP. */
+typedef void (*client_log)(void *arg, const char *level, const char *text);
+/* Have the log of each further call's run come to FN while the run goes on. */
+void client_on_log(struct client *c, client_log fn, void *arg);
+
 /*
  * Set the client capabilities that each further request declares; takes
  * CAPABILITIES, NULL for none. Effective only with a server of 2026-07-28: a

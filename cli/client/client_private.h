@@ -30,6 +30,8 @@ struct client {
 	client_progress progress;
 	void *progress_arg;
 	int64_t progress_id;
+	client_log log;
+	void *log_arg;
 	char *server_version;
 	/* requests carry version and capabilities; false: a session */
 	bool stateless;

@@ -63,6 +63,12 @@ void signals_seen(void)
 	(void)!read(wake, &n, sizeof(n));
 }
 
+void signals_forget(void)
+{
+	signals_seen();
+	noted = 0;
+}
+
 void signals_reset(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(watched); i++)

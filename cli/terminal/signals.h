@@ -13,6 +13,8 @@ int signals_fd(void);
 int signals_noted(void); /* the first signal's number, or 0 */
 /* Make signals_fd() unreadable again: client_wait() can wait after the first. */
 void signals_seen(void);
+/* Forget the noted signal: the next one is the first again. */
+void signals_forget(void);
 /* Restore default actions, in a child before exec. */
 void signals_reset(void);
 

@@ -6,12 +6,13 @@ use lib 'tests/lib';
 use Paddock;
 use Cli;
 use Daemon;
+use ReplHost;
 use Socket ();
 use Time::HiRes qw(time);
 
 my $artifacts = 'for _, n in ipairs{"rows.csv", "$(touch owned)", "two words.txt", "-oowned", "--socket", "@files", "@dirs"} do run.artifact{name = n, mimeType = "text/plain", data = "x"} end ';
 my %templates = (good => lua("$artifacts return 1", inputsSchema => {type => 'object', properties => {
-	csv => {type => 'string', description => "Text\nof " . 'a table ' x 20}, count => {type => 'integer'}, 'two words' => {}, '$(touch owned)' => {}}}), goes => lua('return 1'), run_it => lua('return 1', inputsSchema => {type => 'object', properties => {code => {type => 'string'}}}), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
+	csv => {type => 'string', description => "Text\nof " . 'a table ' x 20}, count => {type => 'integer'}, 'two words' => {}, '$(touch owned)' => {}}}), goes => lua('return 1'), kept => repl_host(), run_it => lua('return 1', inputsSchema => {type => 'object', properties => {code => {type => 'string'}}}), slow => lua('run.sleep(600000)', limits => {maxTimeoutMs => 600000}));
 my $run = qr/run_[a-z2-7]{26}/;
 my $cli = Cli->new(templates => \%templates);
 my $here = $cli->{here};
@@ -51,6 +52,9 @@ for ([['ps', '--status', ''], "queued\nrunning\nsucceeded\npartial_success\nfail
      [['schema', ''], "\@files\n", 'schemas are files'],
      [['doctor', ''], '', 'nothing where nothing belongs'],
      [['template', 'new', ''], '', 'nor a name for what is to be'],
+     [['repl', ''], "python\nnode\nbash\nlua\n", 'the languages of paddock repl are offered'],
+     [['repl', 'python', ''], '', 'no second language is offered'],
+     [['notebook', ''], "ls\tnotebooks whose variables are kept\nrm\tend a notebook, with its variables and files\n", 'the commands on notebooks are offered'],
      [['help', 'templ'], "template\n", 'help on commands'],
      [['help', 'template', 'sh'], "show\ta template's inputs, limits, resources and prompts\n", 'of two words, with what they do'],
      [['ps', '--no'], "--nodes\tinstead of runs, the servers that have one database\n", 'a flag, with what it is for'],
@@ -252,6 +256,9 @@ for my $name (sort keys %shells) {
 		is(busy($said, 'artifact', 'cat', @there, 'last', 'ro'), 'rows.csv', 'an artifact');
 	}
 }
+$cli->run(['run', 'kept', '-i', 'notebook=mine', '-i', 'code=x', '-q', @there]);
+is(offered_there(['notebook', 'rm', @there, '']), "mine\tkept\n", 'notebooks are offered, with their templates');
+is(offered_there(['repl', @there, '--notebook', '']), "mine\tkept\n", 'a notebook to go back to is offered');
 ok(!-e "$here/owned", 'no name acted');
 $d->stop;
 ok(strays_gone(), 'nothing is left behind');

@@ -17,7 +17,7 @@ sub has_row { my ($what) = @_; return scalar grep { /(?:^|, |`)\Q$what\E\b/ } ke
 # count.
 my %library = ('json-c' => 'json-c', event2 => 'libevent', uthash => 'uthash', lauxlib => 'Lua', lua => 'Lua', lualib => 'Lua',
 	sqlite3 => 'SQLite', nettle => 'nettle', seccomp => 'libseccomp', pcre2 => 'PCRE2', msgpack => 'msgpack-c',
-	llhttp => 'llhttp', 'libpq-fe' => 'libpq', ini => 'inih');
+	llhttp => 'llhttp', 'libpq-fe' => 'libpq', ini => 'inih', histedit => 'libedit');
 my @files = split /\n/, `find base ipc proto sandbox worker supervisor browser cli -name '*.[ch]'`;
 my %included;
 my %executes;
@@ -34,7 +34,7 @@ my %libc = map { $_ => 1 } qw(
 	arpa asm assert ctype dirent dlfcn elf errno fcntl ftw getopt glob grp inttypes langinfo libgen
 	limits link linux locale malloc math net netdb netinet poll pthread pwd sched signal spawn
 	stdarg stdatomic stdbool stddef stdint stdio stdlib string strings sys sysexits termios time
-	ucontext unistd);
+	ucontext unistd wchar);
 
 for my $name (sort grep { !$libc{$_} } keys %included) {
 	ok($library{$name} && has_row($library{$name}), ($library{$name} // "<$name.h>") . " has a row, by $included{$name}");
@@ -46,6 +46,7 @@ my %whom = (
 	'cli/template/build_cage.c' => undef, # paddock-worker, by its descriptor
 	'cli/template/template_findings.c' => 'paddock', # paddockd, beside it
 	'cli/client/transport.c' => 'paddock',
+	'cli/repl/libedit.c' => 'libedit',
 	'supervisor/spawn/privsep.c' => undef, # our own, by paths that are fixed at the start
 	'supervisor/spawn/spawn_exec.c' => undef,
 	'supervisor/store/postgres/pq.c' => 'libpq',

@@ -78,6 +78,7 @@ my %areas_of = ( supervisor => {
 	template => [qw(client ask terminal)],
 	run      => [qw(template artifact client ask terminal)],
 	server   => [qw(template client terminal)],
+	repl     => [qw(run artifact client ask terminal)],
 } );
 my %area;
 for my $of (keys %areas_of) {

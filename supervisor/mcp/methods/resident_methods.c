@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resident_methods.c - paddock/residents lists the programs that stay between
- * runs, and paddock/endResident ends one without a run. methods.c calls both. A
- * client sees and ends what is its own requestor's, an operator what is of any
+ * resident_methods.c - paddock/residents lists programs which stay between runs,
+ * and paddock/endResident ends such a program. methods.c calls both. A client
+ * reaches the programs of the client's requestor, an operator those of every
  * requestor; a missing name and a run under way are answered by an error.
  */
 #include "supervisor/mcp/methods/methods.h"
@@ -23,8 +23,8 @@ void resident_methods_list(struct request *req)
 }
 
 /*
- * Return whose resident REQ means, as params.requestor says; NULL: REQ was
- * answered, or *NOBODY: the operator named a requestor that never came.
+ * Return the requestor of the meant resident, by params.requestor; NULL: REQ was
+ * answered, or *NOBODY: an operator named a requestor that never came.
  */
 static const struct requestor *owner_of(struct request *req, bool *nobody)
 {

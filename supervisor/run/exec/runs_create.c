@@ -240,10 +240,12 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	bool can_start, starts = false;
 	size_t len = wish->inputs_len;
 	const char *text = wish->inputs_text;
+	const char *notebook;
 
 	if (text == NULL)
 		text = json_text(inputs, &len);
-	if (!may_create(s, requestor, template, len, &can_start, tool_error))
+	if (!may_create(s, requestor, template, len, &can_start, tool_error) ||
+	    !residents_name(template, inputs, &notebook, tool_error))
 		return NULL;
 	if (!requestor->has_made_runs && requestor->section->name == NULL) {
 		s->unlisted++;
@@ -260,7 +262,7 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->inputs =
 	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
 	r->inputs_len = len;
-	r->notebook.name = xstrdup_opt(residents_name(template, inputs));
+	r->notebook.name = xstrdup_opt(notebook);
 	if (wish->retried_from != NULL)
 		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
 			 wish->retried_from);

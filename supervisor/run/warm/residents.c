@@ -305,10 +305,36 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 
 /* ---- the runs of a resident ---- */
 
-const char *residents_name(const struct template *t, struct json_object *inputs)
+static bool is_name(const char *name)
 {
-	return t->notebook != NULL ? json_member_str(inputs, t->notebook)
-				   : NULL;
+	size_t n = strlen(name);
+
+	return n >= 1 && n <= RESIDENT_NAME_MAX &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyz"
+			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
+}
+
+/* A schema's format is an annotation, so the name is checked here, too. */
+bool residents_name(const struct template *t, struct json_object *inputs,
+		    const char **name, struct tool_error *e)
+{
+	struct json_object *o =
+	    t->notebook != NULL ? json_member(inputs, t->notebook) : NULL;
+
+	*name = NULL;
+	if (o == NULL)
+		return true;
+	if (json_object_is_type(o, json_type_string) &&
+	    (size_t)json_object_get_string_len(o) ==
+		strlen(json_object_get_string(o)))
+		*name = json_object_get_string(o);
+	if (*name != NULL && is_name(*name))
+		return true;
+	tool_error_set(e, "INVALID_PARAMETER", NULL,
+		       "%s is no name of a notebook: a name has 1 to %d "
+		       "letters, digits, '.', '_' and '-'",
+		       t->notebook, RESIDENT_NAME_MAX);
+	return false;
 }
 
 bool residents_join(struct residents *all, struct run *r)

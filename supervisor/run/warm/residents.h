@@ -21,6 +21,7 @@ struct catalogue;
 struct context;
 struct resident;
 struct residents;
+struct tool_error;
 
 struct residents *residents_new(struct context *ctx);
 /* End all residents that have no run, and each other after its run. */
@@ -29,11 +30,11 @@ void residents_stop(struct residents *all);
 void residents_free(struct residents *all);
 
 /*
- * Return the name of the resident for a run of T with INPUTS, lent by INPUTS; NULL: the
- * run is of no resident.
+ * *NAME is the name of the resident for a run of T with INPUTS, lent by INPUTS; NULL: the
+ * run is of no resident. False: E has the fault of the name.
  */
-const char *residents_name(const struct template *t,
-			   struct json_object *inputs);
+bool residents_name(const struct template *t, struct json_object *inputs,
+		    const char **name, struct tool_error *e);
 
 /*
  * Have R, which is to wait for a worker, use the resident R->notebook.name, if any. False:

@@ -251,12 +251,15 @@ static void report_end(const struct run_end *e)
 
 static void report_kept(struct shim *s)
 {
+	static char why[MSG_TEXT_MAX];
+	size_t n = text_clean(why, sizeof(why), resident.why,
+			      strlen(resident.why));
 	struct shim_use u = shim_measure(s, UINT64_MAX);
 	struct msg m = {.type = MSG_KEPT,
 			.kept = {.kept = resident.kept,
 				 .cpu_ms = shim_cpu_since_start(s, u.cpu_ms),
 				 .memory_bytes = u.resident,
-				 .why = {resident.why, strlen(resident.why)}}};
+				 .why = {why, n}}};
 
 	channel_send(&m);
 	s->start_cpu_ms = u.cpu_ms;

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
+#include "base/text/json_view.h"
 #include "base/text/quantity.h"
 #include "ipc/chan.h"
 #include "ipc/msg.h"
@@ -337,10 +338,27 @@ bool residents_name(const struct template *t, struct json_object *inputs,
 	return false;
 }
 
+/* Read the name from the inputs of R, which was made of another server's row. */
+static void read_name(struct run *r)
+{
+	struct json_view inputs = {r->inputs, r->inputs_len}, v;
+	char name[RESIDENT_NAME_MAX + 3]; /* as long as the quoted text */
+
+	if (!json_view_member(inputs, r->template->notebook, &v) ||
+	    !json_view_is_string(v) || v.n >= sizeof(name))
+		return;
+	name[json_view_unquote(v, name)] = '\0';
+	if (is_name(name))
+		r->notebook.name = xstrdup(name);
+}
+
 bool residents_join(struct residents *all, struct run *r)
 {
 	struct resident *x = r->job.resident;
 
+	if (r->record.revived && r->notebook.name == NULL &&
+	    r->template->notebook != NULL && r->inputs != NULL)
+		read_name(r);
 	if (r->notebook.name == NULL || all == NULL)
 		return true;
 	if (x == NULL) {

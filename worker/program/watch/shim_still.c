@@ -128,11 +128,11 @@ static bool stop_threads(const struct shim *s, int64_t end_ms)
 	return false;
 }
 
-/* Was thread T stopped before the shim's stop, and has not run since? */
-static bool was_stopped(const struct thread *t)
+/* Was thread T stopped WERE, before the shim's stop, and has not run since? */
+static bool was_stopped(const struct threads *were, const struct thread *t)
 {
-	for (size_t i = 0; i < before.n && t->state == 'T'; i++)
-		if (is_same_thread(&before.all[i], t))
+	for (size_t i = 0; i < were->n && t->state == 'T'; i++)
+		if (is_same_thread(&were->all[i], t))
 			return true;
 	return false;
 }
@@ -141,7 +141,7 @@ static bool was_stopped(const struct thread *t)
  * The youngest process is continued first, so that a parent in wait(2) finds the
  * child running. Threads of one process stop and continue together.
  */
-static void continue_threads(void)
+static void continue_threads(const struct threads *were)
 {
 	long stays = 0;
 
@@ -151,7 +151,7 @@ static void continue_threads(void)
 		const struct thread *t = &last.all[i];
 		bool ends = i == 0 || last.all[i - 1].pid != t->pid;
 
-		if (was_stopped(t))
+		if (was_stopped(were, t))
 			stays = t->pid;
 		if (ends && stays != t->pid)
 			(void)kill((pid_t)t->pid, SIGCONT);
@@ -173,7 +173,7 @@ bool shim_stand_still(const struct shim *s, void (*look)(void *arg), void *arg)
 		read_threads(s, &last);
 		still = still && !last.running && are_same(&first, &last);
 	} while (!still && clock_mono_ms() < end_ms);
-	continue_threads();
+	continue_threads(&before);
 	return still;
 }
 
@@ -216,19 +216,22 @@ void shim_hold_end(const struct shim *s)
 		return;
 	hold.stopped = false;
 	read_threads(s, &last);
-	continue_threads();
+	continue_threads(&before);
 }
 
 /* ---- a resident between runs ---- */
 
+/* Looks at the stopped processes come in between, with a BEFORE of their own. */
+static struct threads before_rest;
+
 void shim_stop_all(const struct shim *s)
 {
-	read_threads(s, &before);
+	read_threads(s, &before_rest);
 	(void)kill(-1, SIGSTOP);
 }
 
 void shim_continue_all(const struct shim *s)
 {
 	read_threads(s, &last);
-	continue_threads();
+	continue_threads(&before_rest);
 }

@@ -185,7 +185,9 @@ sub await {
 		die "the end of $end->{id} came in the run $id\n" if $end->{id} ne $id;
 		$run->{output} = $end->{output} // $end->{details};
 		$run->{failed} = $line->{failed};
+		$self->stop_all;
 		$self->collect($run);
+		$self->continue_all;
 		return $run;
 	}
 	return {};
@@ -254,9 +256,27 @@ sub descendants {
 	return @found;
 }
 
-# As the shim does between runs: stop all processes, and let them go on.
-sub freeze { my ($self) = @_; return kill 'STOP', $self->of_program }
-sub thaw { my ($self) = @_; return kill 'CONT', $self->of_program }
+# As the shim does while it collects files, and between runs: stop all processes, and let
+# them go on, the youngest first. A process that is born meanwhile is stopped as well.
+sub stop_all {
+	my ($self) = @_;
+	my @running;
+
+	kill 'STOP', @running while @running = grep { state_of($_) !~ /[TZX]/ } $self->of_program;
+	return;
+}
+
+sub continue_all {
+	my ($self) = @_;
+
+	kill 'CONT', $_ for sort { began_at($b) <=> began_at($a) || $b <=> $a } $self->of_program;
+	return;
+}
+
+# proc(5)'s fields of PID after the name; none when PID has ended.
+sub fields_of { my ($pid) = @_; open my $in, '<', "/proc/$pid/stat" or return; my ($after) = (<$in> // '') =~ /.*\) (.*)/s; return split ' ', $after // '' }
+sub state_of { my ($pid) = @_; return (fields_of($pid))[0] // 'X' }
+sub began_at { my ($pid) = @_; return (fields_of($pid))[19] // 0 }
 
 # The processes of the program without PID 1.
 sub of_program {

@@ -87,9 +87,18 @@ cell("import os\nos.mkdir('taken')");
 $r = $h->run({code => 'z = 1'}, taken => 'b')->{output};
 like($r->{stderr}, qr/the cell was not run, since its input could not be placed: .*taken/, 'a file that cannot be placed is told');
 is($r->{notebook}{state}, 'kept', 'a cell whose file cannot be placed changes nothing');
-$h->freeze;
-$h->thaw;
+$h->stop_all;
+$h->continue_all;
 is(value('y'), '1', 'a notebook goes on after all of its processes were stopped');
+$h->stop_all;
+my $next = $h->begin({code => 'y'});
+$h->continue_all;
+is($h->await($next)->{output}{value}, '1', 'a run that came while the processes were stopped is served');
+$next = $h->begin({code => "import time\ny = 2\nprint('slept', flush=True)\ntime.sleep(0.05)\ny = 1\ny"});
+$h->await_log(qr/slept/);
+$h->stop_all;
+$h->continue_all;
+is($h->await($next)->{output}{value}, '1', 'a cell goes on after a stop');
 
 is(value("os.environ['OMP_NUM_THREADS'], os.environ['OPENBLAS_NUM_THREADS']"), "('1', '1')", 'libraries have a single thread unless the code says otherwise');
 

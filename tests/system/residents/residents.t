@@ -60,6 +60,10 @@ for (users()) {
 	is($r->{notebook}{state}, 'restored', "$who: a cancelled run is undone") or diag explain $r;
 	state_is(cell($s, '"f"'), 'abf', "$who: the state after a cancel is as before");
 
+	# ---- as soon as the program is stopped ----
+	my @quick = map { cell($s, '""', {notebook => 'm'})->{result}{state} } 1 .. 40;
+	same_json(\@quick, [('c') x 40], "$who: a run that comes while the program is being stopped has its state");
+
 	# ---- one after the other ----
 	my $first = $s->run_async(cells => {notebook => 'n', do => $sleeps});
 	$s->saying($first, 'sleeps');

@@ -90,6 +90,9 @@ enum zygote_proto_unfit {
 	UNFITS
 };
 
+/* The value of SIGTERM to a resident's shim: why the run is to end. */
+enum zygote_proto_why { WHY_CANCEL, WHY_TIMEOUT, WHY_CPU, WHY_MEMORY, WHYS };
+
 enum zygote_proto_event_type {
 	ZYGOTE_PROTO_SPAWNED = 1, /* pid; or err: errno of the failure */
 	ZYGOTE_PROTO_REPORT = 2,  /* once, after the self-test */

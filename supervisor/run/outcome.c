@@ -123,10 +123,12 @@ static void outcome_memory(struct run *r, const struct exit_facts *e)
 {
 	int64_t allowed = r->limits.memory_bytes;
 	int64_t used = most(e->group.peak_bytes, allowed);
+	bool is_undone = r->notebook.ended && !r->notebook.kept;
 	char errmsg[256], room[QUANTITY_SIZE];
 
 	limits_hit(r, LIMIT_MEMORY, used);
-	if (e->have_result || (r->error.code != NULL && !is_effect(r)))
+	if ((e->have_result && !is_undone) ||
+	    (r->error.code != NULL && !is_effect(r)))
 		return;
 	snprintf(errmsg, sizeof(errmsg),
 		 "the program and what it started needed more memory than the "

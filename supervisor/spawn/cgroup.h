@@ -86,6 +86,8 @@ int cgroup_run_begin(uint32_t slot, const struct cgroup_limits *limits,
 int cgroup_run_again(uint32_t slot, const struct cgroup_limits *limits);
 /* Return the CPU time (ms) of SLOT's processes so far, unwaited ones too; or -1. */
 int64_t cgroup_run_cpu_ms(uint32_t slot);
+/* Return how many of SLOT's processes the kernel has killed for memory so far; or -1. */
+int64_t cgroup_run_oom_kills(uint32_t slot);
 /* Get the use of SLOT's processes since the group's last begin. */
 void cgroup_run_look(uint32_t slot, struct cgroup_use *use);
 /* Get the use of SLOT's processes, and kill all remaining processes. */

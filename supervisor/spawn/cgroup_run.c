@@ -91,6 +91,15 @@ static void read_cpu(const struct slot *s, struct cgroup_use *u)
 	u->cpu_system_us = cgroup_number_in(text, "system_usec");
 }
 
+static int64_t read_oom_kills(const struct slot *s)
+{
+	bool v1 = cgroups.version == CGROUP_V1;
+
+	return cgroup_number(cgroup_base(CGROUP_MEMORY), s->name,
+			     v1 ? "memory.oom_control" : "memory.events",
+			     "oom_kill");
+}
+
 static void read_use(const struct slot *s, struct cgroup_use *u)
 {
 	bool v1 = cgroups.version == CGROUP_V1;
@@ -100,9 +109,7 @@ static void read_use(const struct slot *s, struct cgroup_use *u)
 	u->peak_bytes = cgroup_number(
 	    memory, s->name, v1 ? "memory.max_usage_in_bytes" : "memory.peak",
 	    NULL);
-	u->oom_kills = cgroup_number(
-	    memory, s->name, v1 ? "memory.oom_control" : "memory.events",
-	    "oom_kill");
+	u->oom_kills = read_oom_kills(s);
 	u->refused = cgroup_number(pids, s->name, "pids.events", "max");
 	read_cpu(s, u);
 }
@@ -201,6 +208,15 @@ int64_t cgroup_run_cpu_ms(uint32_t slot)
 	return (since(u.cpu_user_us, s->before.cpu_user_us) +
 		since(u.cpu_system_us, s->before.cpu_system_us)) /
 	       1000;
+}
+
+int64_t cgroup_run_oom_kills(uint32_t slot)
+{
+	const struct slot *s = &slots[slot];
+
+	if (cgroups.version == CGROUP_NONE || !s->made)
+		return -1;
+	return since(read_oom_kills(s), s->before.oom_kills);
 }
 
 void cgroup_run_look(uint32_t slot, struct cgroup_use *use)

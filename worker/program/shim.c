@@ -284,8 +284,9 @@ static void on_term(int sig, siginfo_t *si, void *context)
 	(void)sig, (void)context;
 	if (si->si_pid != 0)
 		return;
-	if (si->si_code == SI_QUEUE && si->si_value.sival_int != 0)
-		shim.interrupted = 1;
+	if (si->si_code == SI_QUEUE && si->si_value.sival_int > WHY_CANCEL &&
+	    si->si_value.sival_int < WHYS)
+		shim.interrupted = si->si_value.sival_int;
 	if (si->si_code == SI_USER || si->si_code == SI_QUEUE)
 		signals_cancel();
 }

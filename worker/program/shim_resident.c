@@ -329,8 +329,13 @@ _Noreturn static void end_with_program(void)
 
 bool shim_run_is_over(struct shim *s)
 {
+	static const char *const whys[WHYS] = {[WHY_CANCEL] = "cancel",
+					       [WHY_TIMEOUT] = "timeout",
+					       [WHY_CPU] = "cpu",
+					       [WHY_MEMORY] = "memory"};
+
 	if (signals_cancelled())
-		shim_ask_to_end(s, s->interrupted ? "timeout" : "cancel");
+		shim_ask_to_end(s, whys[s->interrupted]);
 	if (resident.end.told) {
 		end_run(s);
 		return true;

@@ -114,7 +114,7 @@ static void tell_timeout(struct run *r)
 			  : "");
 }
 
-/* Send SIGTERM; a resident is told whether a limit is the reason. */
+/* Send SIGTERM; a resident is told which limit is the reason. */
 static void ask_process_to_end(const struct worker *w)
 {
 	const union sigval why = {.sival_int = w->interrupted};
@@ -140,7 +140,8 @@ static bool ask_again(struct worker *w)
 	return true;
 }
 
-bool worker_interrupt(struct worker *w, void (*tell)(struct run *r))
+bool worker_interrupt(struct worker *w, enum zygote_proto_why why,
+		      void (*tell)(struct run *r))
 {
 	struct run *r = w->run;
 
@@ -149,7 +150,7 @@ bool worker_interrupt(struct worker *w, void (*tell)(struct run *r))
 	    !spawned_is_alive(w->spawned))
 		return false;
 	tell(r);
-	w->interrupted = true;
+	w->interrupted = why;
 	w->grace_end_ms = clock_mono_ms() + r->limits.cancel_grace_ms;
 	return ask_again(w);
 }
@@ -184,7 +185,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		leave_process(w);
 		return;
 	}
-	if (ask_again(w) || worker_interrupt(w, tell_timeout))
+	if (ask_again(w) || worker_interrupt(w, WHY_TIMEOUT, tell_timeout))
 		return;
 	if (r->state == RUN_CANCELLING || w->phase == PHASE_DONE)
 		; /* the outcome is settled */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_cpu.c - limits a program's CPU time by the count of its cgroup, which
- * includes children for which no process waits, and which the shim cannot see.
- * worker.c begins the watch. Without the kernel's count there is no limit here,
- * and the shim's own count is charged.
+ * includes children for which no process waits, and which the shim cannot see. The
+ * kernel may kill a child of a resident's run for memory while the run goes on; so
+ * the run is ended here, too. worker.c begins the watch. Without the kernel's count
+ * there is no limit here, and the shim's own count is charged.
  */
 #include "supervisor/run/worker/worker_private.h"
 
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "supervisor/run/limits.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/spawn/cgroup.h"
 
@@ -42,14 +44,14 @@ void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use)
 }
 
 /*
- * Return when to look next: before, all processors together could not use
- * LEFT_MS.
+ * Return when to look next at W: before, all processors together could not use
+ * LEFT_MS. The memory of a resident is looked at each time.
  */
-static int64_t next_ms(int64_t left_ms)
+static int64_t next_ms(const struct worker *w, int64_t left_ms)
 {
 	int64_t ms = left_ms / processors();
 
-	return ms > LOOK_MS ? ms : LOOK_MS;
+	return ms > LOOK_MS && w->run->job.resident == NULL ? ms : LOOK_MS;
 }
 
 static void tell_cpu(struct run *r)
@@ -57,6 +59,20 @@ static void tell_cpu(struct run *r)
 	const struct worker *w = r->job.worker;
 
 	outcome_cpu(r, cgroup_run_cpu_ms(w->spawned->child.slot));
+}
+
+static void tell_memory(struct run *r)
+{
+	run_set_error(r, "RESOURCE_LIMIT",
+		      limits_details(r, LIMIT_MEMORY, r->limits.memory_bytes),
+		      "the kernel ended a process of the run, since all of "
+		      "them together needed more memory than they may have");
+}
+
+static bool has_lost_process(const struct worker *w)
+{
+	return w->run->job.resident != NULL &&
+	       cgroup_run_oom_kills(w->spawned->child.slot) > 0;
 }
 
 static void on_look(evutil_socket_t fd, short what, void *arg)
@@ -69,17 +85,20 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	if (!spawned_is_alive(w->spawned) || w->killed ||
 	    w->phase == PHASE_DONE)
 		return;
+	if (has_lost_process(w) &&
+	    worker_interrupt(w, WHY_MEMORY, tell_memory))
+		return;
 	used_ms = cgroup_run_cpu_ms(w->spawned->child.slot);
 	if (used_ms < 0) { /* the next look may tell */
 		evtimer_add(w->cpu, CLOCK_TIMEVAL(LOOK_MS));
 		return;
 	}
 	if (used_ms <= r->limits.cpu_ms) {
-		evtimer_add(w->cpu,
-			    CLOCK_TIMEVAL(next_ms(r->limits.cpu_ms - used_ms)));
+		evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(
+					w, r->limits.cpu_ms - used_ms)));
 		return;
 	}
-	if (worker_interrupt(w, tell_cpu))
+	if (worker_interrupt(w, WHY_CPU, tell_cpu))
 		return;
 	if (r->state != RUN_CANCELLING)
 		outcome_cpu(r, used_ms);
@@ -91,5 +110,5 @@ void worker_cpu_watch(struct worker *w)
 	if (!w->spawned->held)
 		return;
 	w->cpu = evtimer_new(w->env->ctx->base, on_look, w);
-	evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(w->run->limits.cpu_ms)));
+	evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(w, w->run->limits.cpu_ms)));
 }

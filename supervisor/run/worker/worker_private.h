@@ -84,7 +84,7 @@ struct worker {
 	bool silent;	    /* the worker closed its end of the socket */
 	bool lived_on;	  /* the worker lived on after silent, and was killed */
 	bool ending;	  /* the shim was told to end the program and wait */
-	bool interrupted; /* a resident was asked to end its run */
+	enum zygote_proto_why interrupted; /* the limit that a resident's run met */
 	bool stay_sent;	  /* a resident was told that it stays */
 	bool stays;	  /* the process waits for the next run */
 	bool killed;
@@ -174,14 +174,18 @@ void worker_drop_inputs(struct worker *w);
  */
 void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use);
 
-/* Kill W when its processes, which a cgroup counts, have used the CPU time. */
+/*
+ * End W's run when its processes, which a cgroup counts, have used the CPU time, or when
+ * the kernel has killed one of a resident's for memory.
+ */
 void worker_cpu_watch(struct worker *w);
 
 /*
- * Ask W's program, a resident, to end the run, whose error TELL sets; a program that goes
+ * Ask W's program, a resident, to end the run because of WHY; TELL sets the run's error; a program that goes
  * past the run's grace time is ended. False: W has to be ended now.
  */
-bool worker_interrupt(struct worker *w, void (*tell)(struct run *r));
+bool worker_interrupt(struct worker *w, enum zygote_proto_why why,
+		      void (*tell)(struct run *r));
 
 /* Give W a moment to exit: the last message came, or no more can come. */
 void worker_recv_last(struct worker *w);

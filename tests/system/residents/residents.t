@@ -48,6 +48,7 @@ for (users()) {
 	my $late = undone($s, "$who: the run's time", 'RUN_TIMEOUT', 'sleep 600', {}, timeoutMs => 300);
 	is($late->{notebook}{why}, 'asked to end: timeout', "$who: the program is told that the time is over");
 	undone($s, "$who: memory", 'RESOURCE_LIMIT', 'my $x = "x" x (200 << 20); sleep 600');
+	undone($s, "$who: memory of a child that is waited for", 'RESOURCE_LIMIT', 'my $pid = fork // die; if (!$pid) { my $x = "x" x (200 << 20); sleep 600 } sleep 600');
 	undone($s, "$who: CPU time", 'RESOURCE_LIMIT', '1 while 1');
 	undone($s, "$who: a forbidden call", 'SANDBOX_VIOLATION', 'syscall 101, 0, 0, 0, 0; "e"');
 	undone($s, "$who: a crash", 'EXECUTION_ERROR', 'kill SEGV => $$; sleep 600');

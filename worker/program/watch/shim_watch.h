@@ -53,7 +53,7 @@ struct shim {
 	char *body;
 	uint64_t cpu_ms; /* the most CPU time of the run */
 	volatile sig_atomic_t
-	    interrupted;       /* a limit is the reason of SIGTERM */
+	    interrupted;       /* why SIGTERM came, of enum zygote_proto_why */
 	bool prepared;	       /* the program was started before the run */
 	uint64_t start_cpu_ms; /* CPU time of the program before the run */
 	pid_t pid;	       /* of the program */

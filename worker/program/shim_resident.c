@@ -148,8 +148,16 @@ bool shim_interrupt(struct shim *s, const char *why, const char *code,
 	return true;
 }
 
+static void forget_cancel(struct shim *s)
+{
+	signals_forget_cancel();
+	s->interrupted = 0;
+}
+
+/* A cancel that crossed the end of the run before is of no concern to the next run. */
 void shim_begin_run(struct shim *s)
 {
+	forget_cancel(s);
 	resident.busy = true;
 	resident.asked = false;
 	buf_fini(&resident.end.output);
@@ -275,8 +283,7 @@ static void forget_run(struct shim *s)
 	shim_forget_steps();
 	shim_forget_questions();
 	progress_forget();
-	signals_forget_cancel();
-	s->interrupted = 0;
+	forget_cancel(s);
 }
 
 /*

@@ -195,13 +195,19 @@ const onEvaluated = (error, reply) => {
 	}
 };
 
-hide(Symbol.for('paddock.cell'), () => session.post('Runtime.evaluate', {
+// Only here is code interrupted by SIGINT, which so comes only after the cell has begun.
+hide(Symbol.for('paddock.cell'), () => {
+	tell({begun: cell.id});
+	evaluate();
+});
+
+const evaluate = () => session.post('Runtime.evaluate', {
 	expression: `${asScript(cell.code)}\n//# sourceURL=${cell.name}`,
 	replMode: true, // which awaits, and lets const and let be declared again
 	awaitPromise: true,
 	objectGroup: 'cell',
 	silent: true,
-}, onEvaluated));
+}, onEvaluated);
 
 const openStdin = (path) => {
 	stdin = undefined;
@@ -217,7 +223,6 @@ const begin = (order) => {
 	process.argv = [process.execPath, resolve('main.cjs'), ...order.args];
 	process.exitCode = undefined;
 	channel.unref();
-	tell({begun: order.id});
 	try {
 		openStdin(order.stdin);
 		evaluator.runInThisContext({breakOnSigint: true, displayErrors: false});

@@ -11,7 +11,7 @@ import {Socket} from 'node:net';
 import {constants} from 'node:os';
 import {join} from 'node:path';
 
-const GRACE = 500; // milliseconds from the interrupt to the kill
+const GRACE = 2000; // milliseconds from the interrupt to the kill, on a busy machine as well
 const AGAIN = 50; // milliseconds from an interrupt to the next: code may begin to run between them
 const CLAIMED = 1 << 20; // bytes of what the head says at once, at most
 const TEXT = 65536 + 256; // bytes of a text of it
@@ -167,8 +167,8 @@ const onClaim = (child, text) => {
 	}
 	if (!cell || cell.over || child !== head)
 		return;
-	if (claim?.begun === cell.run.id && cell.run.inputs.timeoutMs !== undefined)
-		cell.timer ??= setTimeout(onLate, cell.run.inputs.timeoutMs);
+	if (claim?.begun === cell.run.id)
+		onBegun();
 	if (claim?.exiting)
 		endSoon('process.exit() was called while other work was under way', GRACE);
 	const done = claim?.done;
@@ -245,13 +245,27 @@ const endSoon = (why, grace) => {
 	cell.killing ??= setTimeout(() => head && kill(head.pid, 'SIGKILL'), grace);
 };
 
+// Between cells and code Node.js changes what SIGINT does: then SIGINT would end the head.
+const interruptHead = () => {
+	if (head && cell.begun)
+		kill(head.pid, 'SIGINT');
+};
+
+const onBegun = () => {
+	cell.begun = true;
+	if (cell.run.inputs.timeoutMs !== undefined)
+		cell.timer ??= setTimeout(onLate, cell.run.inputs.timeoutMs);
+	if (cell.why)
+		interruptHead();
+};
+
 // What runs is interrupted, and what waits; after the grace time the head is killed.
 const interrupt = (why, grace) => {
 	if (!head)
 		return;
 	cell.why = why;
-	kill(head.pid, 'SIGINT');
-	cell.again ??= setInterval(() => head && kill(head.pid, 'SIGINT'), AGAIN);
+	interruptHead();
+	cell.again ??= setInterval(interruptHead, AGAIN);
 	endRest();
 	endSoon(why, grace);
 };
@@ -265,7 +279,8 @@ const onCancel = ({id, why, graceMs}) => {
 	if (!cell || cell.over || cell.run.id !== id)
 		return;
 	cell.cancelled = why ?? 'cancel';
-	interrupt(`the code was ended (${cell.cancelled})`, why === 'memory' ? 0 : Math.min(GRACE, (graceMs ?? GRACE) / 2));
+	const grace = (graceMs ?? GRACE) / 2;
+	interrupt(`the code was ended (${cell.cancelled})`, why === 'memory' ? 0 : cell.begun ? Math.min(GRACE, grace) : grace);
 };
 
 const refuse = (run, why) => {

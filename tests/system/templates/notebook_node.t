@@ -51,6 +51,16 @@ like($r->{output}{stdout}, qr/\n\[\d+ bytes are left out here; the whole is the 
 is_deeply([length $r->{kept}{'stdout.txt'}, length $r->{kept}{'stderr.txt'}], [100001, 70001], 'the whole of a long output is an artifact');
 $s->freeze;
 is(value('x'), '6', 'a notebook goes on after it was stopped');
+$s->begin({code => 'console.log("begun"); while (!require("fs").existsSync("go")) {} x'});
+$s->logged(qr/begun/);
+$s->freeze(sub { ResidentSim::write_file("$s->{work}/go", '') });
+is($s->end->{output}{value}, '6', 'a cell goes on after it was stopped');
+$s->freeze(sub {
+	my $id = $s->begin({code => 'while (true) {}'});
+	$s->send_line({cancel => {id => $id, why => 'cancel', graceMs => 5000}});
+});
+is(state_of($s->end), 'kept', 'a cell is interrupted whose cancel comes with it');
+is(value('x'), '6', 'variables stay after a cell whose cancel came with it');
 
 # ---- errors and ends ----
 

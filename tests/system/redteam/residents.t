@@ -1,24 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Residents that attack: a process that continues itself between runs, lines written for the
-# program by a process of the cage, ends of other runs, and too long results.
+# Residents that attack: descriptors of the program opened by another process of the cage, ends
+# of other runs, too long results, and lines that are no JSON.
 use lib 'tests/lib';
 use Paddock;
 use Residents;
-
-# A process of the cell that a timer continues each millisecond, and that spins.
-my $SPINS = <<'PERL';
-defined(my $p = fork) or die;
-if (!$p) {
-	POSIX::close($_) for 0 .. 20;
-	my ($event, $id) = (pack('q l l x48', 0, 18, 0), pack 'l', 0);
-	syscall 222, 1, $event, $id;
-	my $each = pack 'q4', 0, 1_000_000, 0, 1_000_000;
-	syscall 223, unpack('l', $id), 0, $each, 0;
-	1 while 1;
-}
-"a"
-PERL
 
 for (users()) {
 	my ($who, $user) = @$_;
@@ -40,10 +26,6 @@ for (users()) {
 	$lost->(cell($s, '"b"', {id => 'run_2al4dtnkng4i25fysipeb34cku'}), 'EXECUTION_ERROR', qr/ended with a run/, 'the end of another run');
 	$lost->(cell($s, '"x" x 100_000'), 'EXECUTION_ERROR', qr/ended with a run/, 'a result that is too long');
 	$lost->(cell($s, 'syswrite $out, "no JSON\n"; sleep 600'), 'EXECUTION_ERROR', qr/ended with a run/, 'a line that is no JSON');
-	is(cell($s, 'defined(my $p = fork) or die; if (!$p) { POSIX::close($_) for 0 .. 20; select undef, undef, undef, 0.05; 1 } $p ? "c" : POSIX::_exit(0)')->{status}, 'succeeded', "$who: a cell may leave a process");
-	is(cell($s, $SPINS)->{status}, 'succeeded', "$who: a cell leaves a process that continues itself");
-	until_true("$who: the end of the process", sub { $s->log_text =~ /ended="it used more CPU time/ });
-	like(cell($s, '"n"')->{notebook}{why}, qr/CPU time/, "$who: a resident that works between runs ends");
 	$s->stop;
 }
 done_testing;

@@ -1,8 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Notebooks of the shipped templates in their cages: variables stay between calls, a bad cell
-# costs only itself, files and pictures are artifacts, and the answer tells what became of the
-# state.
+# Notebooks of the shipped templates in real cages: variables stay between calls, a bad cell
+# costs nothing but the cell, files are artifacts, and the answer tells the state.
 use lib 'tests/lib';
 use Paddock;
 
@@ -62,8 +61,8 @@ for (users()) {
 			$cell->($code->{add});
 		}
 		$r = $cell->($code->{loops}, timeoutMs => 500);
-		is($r->{result}{exitCode}, 124, "$who: $t: a cell that goes past its timeoutMs is ended") or diag explain $r;
-		$is->($t eq 'run_node' ? 99 : 2, 'a cell that goes past its timeoutMs costs only itself');
+		is($r->{result}{exitCode}, 124, "$who: $t: an overdue cell is ended") or diag explain $r;
+		$is->($t eq 'run_node' ? 99 : 2, 'an overdue cell costs nothing but the cell');
 		$cell->('x = 2') if $t eq 'run_node';
 		my $id = $s->run_async($t => {notebook => 'n', code => $code->{loops}});
 		$s->get_until($id, 'to run', sub { $_->{status} eq 'running' });
@@ -73,7 +72,7 @@ for (users()) {
 		next if $t eq 'run_node';
 		$r = $cell->($code->{crash});
 		is($r->{result}{notebook}{state}, 'restored', "$who: $t: a crash restores the state") or diag explain $r;
-		$is->(2, 'a cell that crashes costs only itself');
+		$is->(2, 'a crash costs nothing but the cell');
 		$r = $s->run_sync($t => {notebook => 'n', code => $code->{set}});
 		$r = $s->run_sync($t => {notebook => 'n', undo => \1});
 		$is->(2, 'undo goes back one cell') if $r->{status} eq 'succeeded' or diag explain $r;

@@ -585,13 +585,14 @@ int residents_end(struct residents *all, const struct requestor *q,
 	struct resident *x;
 
 	TAILQ_FOREACH(x, &all->list, link)
-		if (x->requestor == q && x->alive &&
+		if (x->requestor == q &&
+		    (x->alive || !TAILQ_EMPTY(&x->turns)) &&
 		    strcmp(x->template->id, template_id) == 0 &&
 		    strcmp(x->name, name) == 0)
 			break;
 	if (x == NULL)
 		return -ENOENT;
-	if (x->spawned == NULL)
+	if (x->spawned == NULL || !TAILQ_EMPTY(&x->turns))
 		return -EBUSY;
 	end_process(x, "it was ended on request");
 	return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Programs that stay between runs: the runs of a name come one after the other to the same
-# process, each with limits, cancels and files of its own; a run that meets a limit costs the
+# process, with limits, cancels and files for each run; a run that meets a limit costs the
 # state only when the program does not end the run in time.
 use lib 'tests/lib';
 use Paddock;

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# The next run of a resident may come at any moment: also while the shim stops the resident's
-# processes and tells what they have, which takes longer with many processes.
+# The next run of a resident may come at any moment: also while the shim stops and measures the
+# processes of the resident, at length when there are many processes.
 use lib 'tests/lib';
 use Paddock;
 use Residents;
@@ -29,7 +29,7 @@ for (users()) {
 		$r = cell($s, '"b"');
 		last if $r->{status} ne 'succeeded';
 	}
-	is($r->{result}{state}, 'a' . 'b' x 10, "$who: runs succeed that come as soon as the processes are stopped") or diag explain $r;
+	is($r->{result}{state}, 'a' . 'b' x 10, "$who: runs succeed right after the stop of the processes") or diag explain $r;
 	$s->stop;
 }
 done_testing;

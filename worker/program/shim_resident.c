@@ -27,14 +27,14 @@
 
 #define SETTLE_LOOK_MS                                                         \
 	100		  /* between looks until the program has come to rest */
-#define SETTLE_MS 2000	  /* then it is stopped in any case */
+#define SETTLE_MS 2000	  /* then the program is stopped in any case */
 #define REST_LOOK_MS 5000 /* between looks at a stopped program */
 #define REST_CPU_MS 100 /* a stopped program uses no more CPU time than that */
 #define LATE_READS 64	/* of the program's output, when its run has ended */
 
 /* The end of the run, as the program or the shim has told. */
 struct run_end {
-	bool told; /* by the program */
+	bool told; /* the program told the end */
 	bool failed;
 	char code[MSG_ERROR_CODE_MAX + 1];
 	char message[MSG_TEXT_MAX + 1];
@@ -47,7 +47,7 @@ static struct {
 	bool busy;		    /* a run is under way */
 	bool asked;		    /* the program was told to end the run */
 	int64_t grace_end_ms;	    /* ASKED: until then */
-	struct run_end end;	    /* by the program */
+	struct run_end end;	    /* the program told the end */
 	struct run_end cause;	    /* by the shim: the reason of the cancel */
 	bool kept;		    /* the program's claim about its state */
 	char why[MSG_TEXT_MAX + 1]; /* of a state that was not kept */
@@ -260,8 +260,8 @@ static void report_end(const struct run_end *e)
 static void report_kept(struct shim *s)
 {
 	static char why[MSG_TEXT_MAX];
-	size_t n = text_clean(why, sizeof(why), resident.why,
-			      strlen(resident.why));
+	size_t n =
+	    text_clean(why, sizeof(why), resident.why, strlen(resident.why));
 	struct shim_use u = shim_measure(s, UINT64_MAX);
 	struct msg m = {.type = MSG_KEPT,
 			.kept = {.kept = resident.kept,
@@ -287,7 +287,7 @@ static void forget_run(struct shim *s)
 }
 
 /*
- * All processes are stopped while the files are taken: a process that works in a folder
+ * The processes are stopped while the files are taken: a process that works in a folder
  * has the lock of the folder.
  */
 static void end_run(struct shim *s)

@@ -405,8 +405,9 @@ def main():
     put("main.py", inputs["code"])
     child = Child(inputs)
     child.follow(inputs.get("timeoutMs"))
-    answer = {"exitCode": child.status if child.status >= 0 else 128 - child.status}
+    answer = {}
     add_outputs(answer, child.said)
+    answer["exitCode"] = child.status if child.status >= 0 else 128 - child.status
     add_line(answer, child.how())
     error = handed_over(child.errors)
     if error:

@@ -17,6 +17,7 @@
 #include "base/text/utf8.h"
 #include "ipc/browser_proto.h"
 #include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/packages/package/package.h"
 #include "supervisor/packages/templates/manifest_content.h"
 #include "supervisor/packages/templates/manifest_limits.h"
@@ -278,7 +279,7 @@ static int check_prestart(struct template *t, struct json_object *m,
 	return 0;
 }
 
-/* The property of the inputs that names a notebook, or NULL. */
+/* The property of the inputs that names a notebook, or NULL; clients see a pattern. */
 static const char *find_notebook(struct json_object *m)
 {
 	struct json_object *all =
@@ -289,8 +290,13 @@ static const char *find_notebook(struct json_object *m)
 	json_object_object_foreach(all, key, value) {
 		const char *format = json_member_str(value, "format");
 
-		if (format != NULL && strcmp(format, "paddock-notebook") == 0)
-			return key;
+		if (format == NULL || strcmp(format, "paddock-notebook") != 0)
+			continue;
+		/* some clients refuse a schema with a format of nobody else's */
+		json_object_object_del(value, "format");
+		if (json_member(value, "pattern") == NULL)
+			json_add(value, "pattern:s", "^[A-Za-z0-9._-]{1,64}$");
+		return key;
 	}
 	return NULL;
 }

@@ -105,6 +105,8 @@ my %kept = (deleted => 0, kept => [{runId => $evil, artifactId => $evil, errorCo
 fake_shows('usage', ['usage'], qr/evil/, 'paddock/usage' => {rows => [{requestor => $evil, templateId => $evil, runs => 1, cpuMs => 1, bytes => 1}]});
 fake_shows('reload', ['reload'], qr/evil/, 'paddock/reload' => {configuration => $evil, why => $evil, restart => [$evil], templates => 1,
 	new => [{templateId => $evil, version => $evil}], refused => [{path => $evil, why => $evil}]});
+fake_shows('notebook ls', ['notebook', 'ls'], qr/evil/, 'paddock/residents' => {residents => [{requestor => $evil, templateId => $evil,
+	version => $evil, name => $evil, state => $evil, runs => 1, memoryBytes => 1, createdAt => $evil, lastUsedAt => $evil}]});
 fake_shows('rm', ['rm', $run], qr/evil/, 'paddock/deleteRuns' => \%kept);
 fake_shows('prune', ['prune', '--older', '1d'], qr/evil/, 'paddock/deleteRuns' => \%kept, 'paddock/deleteArtifacts' => \%kept);
 fake_shows('artifact rm', ['artifact', 'rm', 'art_' . 'a' x 26], qr/evil/, 'paddock/deleteArtifacts' => \%kept);
@@ -200,6 +202,8 @@ LUA
 	shows('template new', ['template', 'new', encode('UTF-8', $evil)], qr/name/);
 	shows('client-config', ['client-config', '--client', encode('UTF-8', $evil)], qr/evil/);
 	shows('token', ['token', encode('UTF-8', $evil)], qr/caller/);
+	shows('notebook rm', ['notebook', 'rm', encode('UTF-8', $evil), $cli->private], qr/evil/);
+	shows('repl', ['repl', encode('UTF-8', $evil), $cli->private], qr/evil/);
 	shows('help', ['help', encode('UTF-8', $evil)], qr/evil/);
 	shows('no such command', [encode('UTF-8', $evil)], qr/evil/);
 	shows('a flag', ['ps', encode('UTF-8', "--$evil")], qr/evil/);

@@ -85,8 +85,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	if (!spawned_is_alive(w->spawned) || w->killed ||
 	    w->phase == PHASE_DONE)
 		return;
-	if (has_lost_process(w) &&
-	    worker_interrupt(w, WHY_MEMORY, tell_memory))
+	if (has_lost_process(w) && worker_interrupt(w, WHY_MEMORY, tell_memory))
 		return;
 	used_ms = cgroup_run_cpu_ms(w->spawned->child.slot);
 	if (used_ms < 0) { /* the next look may tell */
@@ -94,8 +93,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	if (used_ms <= r->limits.cpu_ms) {
-		evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(
-					w, r->limits.cpu_ms - used_ms)));
+		evtimer_add(w->cpu, CLOCK_TIMEVAL(next_ms(w, r->limits.cpu_ms -
+								 used_ms)));
 		return;
 	}
 	if (worker_interrupt(w, WHY_CPU, tell_cpu))

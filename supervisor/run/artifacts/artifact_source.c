@@ -149,7 +149,7 @@ static void close_file(struct thread_pool *pool, int fd)
 	struct closing *c;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) != 0 || st.st_nlink > 0) {
+	if (fd < 0 || pool == NULL || fstat(fd, &st) != 0 || st.st_nlink > 0) {
 		sys_close(fd);
 		return;
 	}

@@ -32,7 +32,7 @@ static const struct {
      "description, runtime, trustLevelSupport, supportsPartialSuccess, "
      "partialSuccessThreshold, executionMode, autoAsync, tools, limits, "
      "inputsSchema, outputsSchema, annotations, retry, taskSupport, permissions, "
-     "prestart, stream, resources, prompts"},
+     "prestart, resident, stream, resources, prompts"},
     {"runtime", "{\"type\":\"lua\",\"enrty\":\"x\"}",
      "/runtime/enrty: unknown key \"enrty\"; did you mean \"entry\"?"},
     {"annotations", "{\"readOnly\":true}",

@@ -80,19 +80,6 @@ static struct resident *find_resident(const struct residents *all,
 	return x;
 }
 
-static struct resident *resident_new(struct residents *all, struct run *r)
-{
-	struct resident *x = xcalloc(1, sizeof(*x));
-
-	x->all = all;
-	x->requestor = r->requestor;
-	x->template = template_ref(r->template);
-	snprintf(x->name, sizeof(x->name), "%s", r->notebook.name);
-	TAILQ_INIT(&x->turns);
-	TAILQ_INSERT_TAIL(&all->list, x, link);
-	return x;
-}
-
 static void resident_free(struct resident *x)
 {
 	TAILQ_REMOVE(&x->all->list, x, link);
@@ -117,6 +104,20 @@ static void forget_lost(struct residents *all, const struct requestor *q)
 		resident_free(x);
 		n--;
 	}
+}
+
+static struct resident *resident_new(struct residents *all, struct run *r)
+{
+	struct resident *x = xcalloc(1, sizeof(*x));
+
+	forget_lost(all, r->requestor); /* here, where nobody walks the list */
+	x->all = all;
+	x->requestor = r->requestor;
+	x->template = template_ref(r->template);
+	snprintf(x->name, sizeof(x->name), "%s", r->notebook.name);
+	TAILQ_INIT(&x->turns);
+	TAILQ_INSERT_TAIL(&all->list, x, link);
+	return x;
 }
 
 /* ---- the end of a process ---- */
@@ -155,7 +156,6 @@ static void note_lost(struct resident *x, const char *why)
 	x->spawned = NULL;
 	x->alive = x->doomed = false;
 	x->runs = x->bytes = 0;
-	forget_lost(x->all, x->requestor);
 }
 
 static void stop_reading(struct spawned *b)

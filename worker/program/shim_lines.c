@@ -263,6 +263,8 @@ static const char *ask_supervisor(struct json_view v, enum msg_input_kind kind)
 
 static const char *on_reply(struct shim *s, struct json_view v)
 {
+	if (shim_stays())
+		return "a resident ends its run by result or failed";
 	reply.max = (size_t)s->run.output_bytes;
 	buf_drop(&reply, buf_len(&reply));
 	if (buf_add(&reply, v.p, v.n) < 0)
@@ -355,10 +357,4 @@ void shim_line(struct shim *s, struct str line, uint64_t number)
 		  s->refused == BY_LIMIT ? details : NULL,
 		  "line %llu of descriptor 3: %s", (unsigned long long)number,
 		  errmsg);
-}
-
-void shim_forget_lines(void)
-{
-	buf_fini(&reply);
-	replied = false;
 }

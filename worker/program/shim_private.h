@@ -120,7 +120,6 @@ bool shim_is_blank(const char *p, size_t n);
 /* The program's reply, or NULL: then the output is the result. */
 const struct buf *shim_reply(void);
 
-void shim_forget_lines(void); /* the reply of a resident's run */
 
 /* ---- shim_questions.c ---- */
 

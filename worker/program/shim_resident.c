@@ -51,13 +51,13 @@ static struct {
 	struct run_end cause;	    /* by the shim: the reason of the cancel */
 	bool kept;		    /* the program's claim about its state */
 	char why[MSG_TEXT_MAX + 1]; /* of a state that was not kept */
-	struct msg_stay stay;
+	uint64_t cell; /* counts the runs; 0: the program is no resident */
 	char name[MSG_NAME_MAX + 1], lost[MSG_TEXT_MAX + 1];
 } resident;
 
 bool shim_stays(void)
 {
-	return resident.stay.cell > 0;
+	return resident.cell > 0;
 }
 
 bool shim_has_resident_run(void)
@@ -67,7 +67,7 @@ bool shim_has_resident_run(void)
 
 void shim_take_stay(struct shim *s, const struct msg_stay *m)
 {
-	resident.stay = *m;
+	resident.cell = m->cell;
 	memcpy(resident.name, m->name.p, m->name.n);
 	resident.name[m->name.n] = '\0';
 	memcpy(resident.lost, m->lost.p, m->lost.n);
@@ -85,7 +85,7 @@ static void add_notebook(struct buf *line)
 	text_add(&t, "\"notebook\":{\"name\":");
 	text_add_quoted(&t, resident.name, strlen(resident.name));
 	text_add(&t, ",\"cell\":");
-	text_add_int(&t, resident.stay.cell);
+	text_add_int(&t, resident.cell);
 	if (resident.lost[0] != '\0') {
 		text_add(&t, ",\"lost\":");
 		text_add_quoted(&t, resident.lost, strlen(resident.lost));
@@ -279,7 +279,6 @@ static void forget_run(struct shim *s)
 	s->artifact_bytes = 0;
 	s->refused = NOT_REFUSED;
 	shim_forget_pipes();
-	shim_forget_lines();
 	shim_forget_steps();
 	shim_forget_questions();
 	progress_forget();

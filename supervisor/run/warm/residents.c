@@ -15,6 +15,7 @@
 #include <sys/queue.h>
 
 #include "base/clock.h"
+#include "base/fair_share.h"
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "base/text/json_view.h"
@@ -214,31 +215,36 @@ static struct resident *longest_unused(const struct residents *all,
 	return x;
 }
 
-static uint64_t resting_bytes(const struct residents *all)
+/* The memory of the stopped residents of Q, or of all (Q NULL). */
+static int64_t resting_bytes(const struct residents *all,
+			     const struct requestor *q)
 {
 	const struct resident *x;
-	uint64_t sum = 0;
+	int64_t sum = 0;
 
 	TAILQ_FOREACH(x, &all->list, link)
-		sum += x->bytes;
+		if (q == NULL || x->requestor == q)
+			sum += (int64_t)x->bytes;
 	return sum;
 }
 
-/* The memory of X has come: the requestor of X makes room for that. */
+/* The memory of X has come: the requestor of X keeps to a share. */
 static void weigh_resident(struct resident *x, uint64_t bytes)
 {
 	struct residents *all = x->all;
-	uint64_t allowed = (uint64_t)all->ctx->config->resident_memory;
 	const struct requestor *q = x->requestor;
 	struct resident *old;
+	int64_t share;
 
 	x->bytes = bytes;
-	while (resting_bytes(all) > allowed &&
+	share = fair_share(all->ctx->config->resident_memory,
+			   resting_bytes(all, NULL) - resting_bytes(all, q));
+	while (resting_bytes(all, q) > share &&
 	       (old = longest_unused(all, q)) != NULL) {
 		all->evicted++;
 		end_process(old, "idle notebooks had more memory together than "
-				 "they may have (the operator can raise that: "
-				 "resident_memory in [limits])");
+				 "the requestor's share (the operator can "
+				 "raise that: resident_memory in [limits])");
 	}
 }
 
@@ -630,7 +636,8 @@ void residents_log(const struct residents *all)
 	log_info("resident",
 		 "alive=%u idle_bytes=%llu begun=%llu restored=%llu "
 		 "evicted=%llu",
-		 count_alive(all, NULL), (unsigned long long)resting_bytes(all),
+		 count_alive(all, NULL),
+		 (unsigned long long)resting_bytes(all, NULL),
 		 (unsigned long long)all->begun,
 		 (unsigned long long)all->restored,
 		 (unsigned long long)all->evicted);

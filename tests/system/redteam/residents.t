@@ -25,6 +25,7 @@ for (users()) {
 	}
 	$lost->(cell($s, '"b"', {id => 'run_2al4dtnkng4i25fysipeb34cku'}), 'EXECUTION_ERROR', qr/ended with a run/, 'the end of another run');
 	$lost->(cell($s, '"x" x 100_000'), 'EXECUTION_ERROR', qr/ended with a run/, 'a result that is too long');
+	$lost->(cell($s, 'say_line({reply => {content => []}}); sleep 600'), 'EXECUTION_ERROR', qr/ended with a run/, 'a reply');
 	$lost->(cell($s, 'syswrite $out, "no JSON\n"; sleep 600'), 'EXECUTION_ERROR', qr/ended with a run/, 'a line that is no JSON');
 	$s->stop;
 }

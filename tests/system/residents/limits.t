@@ -78,6 +78,16 @@ for (users()) {
 	$s->stop;
 }
 
+# ---- lost states ----
+{
+	my $s = Paddock->new(templates => {cells => $WIDE}, config => "[limits]\nmax_residents = 1\n")->greeted;
+
+	named($s, "n$_") for 1 .. 68;
+	is(named($s, 'n1')->{notebook}{why}, undef, 'a state that was lost long ago is forgotten');
+	new_because(named($s, 'n60'), qr/another notebook/, 'a state that was lost lately');
+	$s->stop;
+}
+
 # ---- time ----
 my $s = Http->new(tokens => {ann => 'a', bob => 'b'}, templates => {cells => $WIDE},
 	config => "[limits]\nresident_idle_ms = 60000\nresident_life_ms = 60000\n");

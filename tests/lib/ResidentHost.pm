@@ -39,12 +39,12 @@ END
 
 sub is_caged { return $> == 0 && system("unshare -p -m -f true 2>/dev/null") == 0 }
 
-# COMMAND: the program; LIMITS: commands of sh before the start, such as "ulimit -v 1000000;";
-# SOCKETS: descriptors 3 and 4 are sockets in place of pipes.
+# COMMAND: the program; TEMPLATE: the folder of its package; LIMITS: commands of sh before the start, such as "ulimit -v 1000000;";
+# SOCKETS: descriptors 3 and 4 are sockets in place of pipes; LOST: why an earlier state was lost.
 sub new {
 	my ($class, %of) = @_;
 	my $self = bless {folder => tempdir(CLEANUP => 1), rest => '', seen => [], next => 1, cell => 0,
-			  name => $of{name} // 'n', limits => $of{limits} // '', sockets => $of{sockets}}, $class;
+			  name => $of{name} // 'n', limits => $of{limits} // '', template => $of{template}, sockets => $of{sockets}, lost => $of{lost}}, $class;
 
 	make_path(map { "$self->{folder}/$_" } 'in', 'out');
 	$self->{caged} = is_caged();
@@ -54,6 +54,16 @@ sub new {
 }
 
 sub give_to_user { my ($self, @paths) = @_; chown $NOBODY, $NOBODY, @paths if $self->{caged}; return }
+
+# A file of the program's, at PATH in the working folder.
+sub write_file {
+	my ($self, $path, $data) = @_;
+
+	open my $out, '>:raw', "$self->{folder}/$path" or die "$path: $!";
+	print {$out} $data;
+	close $out;
+	return $self->give_to_user("$self->{folder}/$path");
+}
 
 sub start {
 	my ($self, $command) = @_;
@@ -75,7 +85,8 @@ sub start {
 		POSIX::dup2($high[$_], $_) for 0 .. 4;
 		POSIX::close($_) for grep { $_ > 4 } map { m{(\d+)\z} } glob '/proc/self/fd/*';
 		chdir $self->{folder};
-		%ENV = (PATH => '/usr/local/bin:/usr/bin:/bin', HOME => $self->{folder}, TMPDIR => '/tmp', LANG => 'C.UTF-8', PYTHONDONTWRITEBYTECODE => 1);
+		%ENV = (PATH => $ENV{PATH}, HOME => $self->{folder}, TMPDIR => '/tmp', LANG => 'C.UTF-8', PYTHONDONTWRITEBYTECODE => 1,
+			$self->{template} ? (PADDOCK_TEMPLATE_DIR => $self->{template}) : ());
 		exec @program or POSIX::_exit(127);
 	}
 	close $_ for @theirs, $mine[0];
@@ -106,10 +117,7 @@ sub begin {
 	for my $name (sort keys %files) {
 		my $path = 'in/' . (1 + keys %given);
 
-		open my $out, '>:raw', "$self->{folder}/$path" or die "$path: $!";
-		print {$out} $files{$name};
-		close $out;
-		$self->give_to_user("$self->{folder}/$path");
+		$self->write_file($path, $files{$name});
 		$given{$name} = $path;
 	}
 	my %notebook = (name => $self->{name}, cell => ++$self->{cell}, $self->{lost} ? (lost => $self->{lost}) : ());
@@ -271,6 +279,15 @@ sub continue_all {
 
 	kill 'CONT', $_ for sort { began_at($b) <=> began_at($a) || $b <=> $a } $self->of_program;
 	return;
+}
+
+# Stop all processes, and, when they stand still, do what is to be done MEANWHILE.
+sub freeze {
+	my ($self, $meanwhile) = @_;
+
+	$self->stop_all;
+	$meanwhile->() if $meanwhile;
+	return $self->continue_all;
 }
 
 # proc(5)'s fields of PID after the name; none when PID has ended.

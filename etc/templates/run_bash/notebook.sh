@@ -51,7 +51,7 @@ END
 # The end of the head is no end of what it knows: a state of it goes on.
 read -r -d '' __paddock_exit <<'END'
 __paddock_status=$? __paddock_word=exit
-builtin exec </dev/null >/dev/null 2>&1
+exec </dev/null >/dev/null 2>&1 # after builtin, and within a function that exits, bash would put back the cell's own
 for __paddock_fd in /proc/"$BASHPID"/fd/[1-9][0-9]*; do # where the shell keeps what the cell's were before
 	[[ ! $__paddock_fd -ef /dev/null ]] || builtin eval "exec ${__paddock_fd##*/}>&-"
 done

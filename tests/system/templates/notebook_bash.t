@@ -4,18 +4,20 @@
 # cells that attack the notebook.
 use strict;
 use warnings;
+use Cwd qw(abs_path);
 use lib 'tests/lib';
 use JSON::PP;
 use Needs;
-use ResidentSim;
+use ResidentHost;
 use Test::More;
 
 plan skip_all => 'needs bash' if system('bash -c true 2>/dev/null') != 0;
 
+my $PACKAGE = abs_path('etc/templates/run_bash');
 my $s = begin();
 
-sub begin { return ResidentSim->start('run_bash', 'perl', 'TEMPLATE/main.pl') }
-sub book { return $_[0]{output} ? $_[0]{output}{notebook} : $_[0]{failed}{details}{notebook} }
+sub begin { return ResidentHost->new(command => ['perl', "$PACKAGE/main.pl"], template => $PACKAGE, @_) }
+sub book { return $_[0]{output}{notebook} }
 sub printed { return $s->cell(@_)->{output}{stdout} }
 sub state_of { return book($_[0])->{state} }
 sub why { return book($_[0])->{why} // '' }
@@ -49,6 +51,8 @@ $r = $s->cell('x=7; exit 4');
 is("$r->{output}{exitCode} " . state_of($r), '4 kept', 'exit ends the cell, and not the notebook');
 is(printed('f b; exec 6>&1; exit'), "f 7 b\n", 'what was set before exit stays');
 is(printed('g() { local y=1; x=8; exit 2; }; g; echo no'), '', 'exit within a function ends the cell');
+$s->cell('sleep 600 &');
+is(printed('jobs; wait; echo $x'), "8\n", 'a shell that left a function by exit does not write where the cell wrote');
 is(printed('set -e; x=9; false; echo no'), '', 'a command that fails ends a cell under set -e');
 is(printed('echo "$x ${-//[!e]/}"; set +e; break; echo no'), "9 e\n", 'set -e stays, and break at the top ends the cell');
 is(printed('IFS=,; set -uf; set -x; alias read=false; shopt -s expand_aliases; set -o posix; trap ": x" DEBUG; read() { :; }; printf() { :; }'), '', 'a cell may set all kinds of options');
@@ -60,19 +64,19 @@ is(printed('echo again'), "again\n", 'a redirection of the standard output ends 
 is(printed('ls /proc/self/fd | wc -l'), printed('ls /proc/self/fd | wc -l'), 'a command has no more descriptors in each cell');
 unlike(printed('ls -l /proc/self/fd'), qr{/dev/null}, 'a command has no descriptor of the notebook');
 $r = $s->cell('echo \'{"a": 1}\' >result.json; cd -; pwd');
-$s->cell('cd ' . $s->{work} . '; echo \'{"a": 1}\' >result.json; echo kept >out/a.txt');
+$s->cell('cd ' . $s->{folder} . '; echo \'{"a": 1}\' >result.json; echo kept >out/a.txt');
 is($s->cell('ls result.json')->{output}{result}, undef, 'a result of the cell before is gone');
-$r = $s->cell('echo \'{"a": 2}\' >result.json; echo kept >out/a.txt; cat d/b.txt', files => {'d/b.txt' => $s->give('b', 'given')});
-is_deeply([@{$r->{output}}{qw(result stdout)}, $r->{kept}{'a.txt'}], [{a => 2}, 'given', "kept\n"], 'a cell has files, a result and artifacts');
+$r = $s->run({code => 'echo \'{"a": 2}\' >result.json; echo kept >out/a.txt; cat d/b.txt'}, 'd/b.txt' => 'given');
+is_deeply([@{$r->{output}}{qw(result stdout)}, $r->{files}{'a.txt'}], [{a => 2}, 'given', "kept\n"], 'a cell has files, a result and artifacts');
 $r = $s->cell('printf "%0100000d" 1');
 like($r->{output}{stdout}, qr/\n\[\d+ bytes are left out here; the whole is the artifact stdout\.txt\]\n/, 'long output keeps its beginning and its end');
-is(length $r->{kept}{'stdout.txt'}, 100000, 'the whole of a long output is an artifact');
+is(length $r->{files}{'stdout.txt'}, 100000, 'the whole of a long output is an artifact');
 $s->freeze;
 is(printed('echo $x'), "9\n", 'a notebook goes on after it was stopped');
 $s->begin({code => 'echo begun; until [[ -e go ]]; do sleep 0.01; done; rm go; (exit 3); echo $x $?; set -m; (exit 4) & wait $!; echo $?; set +m'});
-$s->logged(qr/begun/);
-$s->freeze(sub { ResidentSim::write_file("$s->{work}/go", '') });
-is($s->end->{output}{stdout}, "begun\n9 3\n4\n", 'a cell goes on after it was stopped');
+$s->await_log(qr/begun/);
+$s->freeze(sub { $s->write_file('go', '') });
+is($s->await("run_$s->{cell}")->{output}{stdout}, "begun\n9 3\n4\n", 'a cell goes on after it was stopped');
 $r = $s->cell('sleep 600 & setsid sleep 600 & echo started');
 is($r->{output}{stdout}, "started\n", 'a cell that leaves processes ends');
 like(why($r), qr/^2 processes that the code left running were ended$/, 'processes that a cell leaves are ended, and that is said');
@@ -85,7 +89,7 @@ is_deeply([@{$r->{output}}{qw(stdout stderr exitCode)}], ["begun\n", "ended afte
 is(state_of($r), 'restored', 'a cell that takes too long is undone');
 is(why($r), 'the code was ended after 300 ms, which is its timeoutMs; variables are as before this cell; files are not put back, and these have changed: changed.txt', 'an undone cell says why, and which files have changed');
 is_deeply([map { $_->{kept} } @{$r->{states}}], [JSON::PP::false], 'an undone cell is not kept, and that is said once');
-is(printed('echo $x; pwd; rm changed.txt'), "9\n$s->{work}\n", 'all is as before the undone cell');
+is(printed('echo $x; pwd; rm changed.txt'), "9\n$s->{folder}\n", 'all is as before the undone cell');
 $r = $s->cell('x=11; kill -9 $BASHPID');
 is_deeply([$r->{output}{exitCode}, state_of($r)], [137, 'restored'], 'a cell whose shell is killed is undone');
 $r = $s->cell('x=12; kill -9 $$');
@@ -96,10 +100,10 @@ $r = $s->cell('x=14; exec true');
 is(state_of($r), 'restored', 'a cell that replaces its shell is undone');
 is(printed('echo $x; kill -USR1 $BASHPID'), "9\ntrapped\n", 'all is as before several undone cells, traps as well');
 $s->begin({code => 'x=15; echo begun; sleep 600 & wait'});
-$s->logged(qr/begun/);
+$s->await_log(qr/begun/);
 $s->send_line({cancel => {id => 'run_other', why => 'cancel', graceMs => 5000}});
 $s->send_line({cancel => {id => "run_$s->{cell}", why => 'cancel', graceMs => 5000}});
-$r = $s->end;
+$r = $s->await("run_$s->{cell}");
 is_deeply([$r->{failed}{code}, $r->{failed}{details}{stdout}, state_of($r)], ['EXECUTION_ERROR', "begun\n", 'restored'], 'a cell that is cancelled is undone, and tells what it printed');
 is(printed('echo $x'), "9\n", 'all is as before the cancelled cell');
 $s->send_line({cancel => {id => "run_$s->{cell}", why => 'cancel', graceMs => 5000}});
@@ -109,23 +113,18 @@ is(state_of($s->cell('trap "echo bye" EXIT; exit 3')), 'restored', 'exit with a 
 $s->cell('printf "%s\n" one two three >lines; exec 7<lines; read -ru7 line');
 $s->cell('read -ru7 line; x=0; sleep 600', timeoutMs => 300);
 is(printed('read -ru7 line; echo "$line $x"'), "two 16\n", 'an undone cell has not read from open files');
-$s->begin({undo => JSON::PP::true});
-$s->end;
+$s->run({undo => JSON::PP::true});
 is(printed('read -ru7 line; echo "$line"; exec 7<&-'), "two\n", 'an undone cell that ended has not read from open files');
 
 # ---- undo ----
 
 $r = $s->cell('x=17; touch later.txt');
-$s->begin({undo => JSON::PP::true});
-$r = $s->end;
+$r = $s->run({undo => JSON::PP::true});
 is_deeply([$r->{output}{exitCode}, state_of($r)], [0, 'restored'], 'the last cell can be undone');
 is(printed('echo $x; ls later.txt'), "16\nlater.txt\n", 'undo goes back one cell, and leaves files');
-$s->begin({undo => JSON::PP::true});
-$r = $s->end;
-$s->begin({undo => JSON::PP::true});
-is($s->end->{failed}{message}, 'there is nothing to undo: only the last cell can be undone, once', 'a second undo is refused');
-$s->begin({});
-is($s->end->{failed}{message}, 'give either code or undo', 'a cell without code is refused');
+$r = $s->run({undo => JSON::PP::true});
+is($s->run({undo => JSON::PP::true})->{failed}{message}, 'there is nothing to undo: only the last cell can be undone, once', 'a second undo is refused');
+is($s->run({})->{failed}{message}, 'give either code or undo', 'a cell without code is refused');
 is(printed('echo $x'), "16\n", 'a refused cell changes nothing');
 
 # ---- attacks ----
@@ -162,7 +161,7 @@ is($r->{output}{stdout} . state_of($r), "<>\nnew", 'a lost notebook begins anew'
 like(why($r), qr/^the shell that kept the state before cell 2 has ended$/, 'the cell after a loss says why nothing is set');
 is(state_of($s->cell(':')), 'kept', 'a loss is told once');
 $r = $s->cell('kill -9 $PPID; sleep 600');
-ok($r->{lost}, 'a cell that kills the host ends the resident');
+is_deeply($r, {}, 'a cell that kills the host ends the resident');
 $s->stop;
 
 # ---- stopped while the first shell waits for the head ----
@@ -178,7 +177,7 @@ $s->freeze(sub {
 	my $id = $s->begin({code => 'x=9; sleep 600'});
 	$s->send_line({cancel => {id => $id, why => 'cancel', graceMs => 5000}});
 });
-is(state_of($s->end), 'restored', 'a cell is ended whose cancel comes with it');
+is(state_of($s->await("run_$s->{cell}")), 'restored', 'a cell is ended whose cancel comes with it');
 $s->freeze;
 is(printed('echo $x'), "3\n", 'all is as before a cell whose cancel came with it');
 $s->freeze;
@@ -192,9 +191,8 @@ $s->stop;
 $s = begin();
 is(why($s->cell('x=1', notebook => 'n')), '', 'a notebook of no history says nothing of it');
 $s->stop;
-$s = begin();
-$s->begin({code => ':'}, lost => 'the notebook was idle for 15 min');
-is(why($s->end), 'the notebook was idle for 15 min', 'what was lost before is told by the first cell');
+$s = begin(lost => 'the notebook was idle for 15 min');
+is(why($s->cell(':')), 'the notebook was idle for 15 min', 'what was lost before is told by the first cell');
 $s->cell('sleep 600 & setsid sleep 600 & sleep 1', timeoutMs => 1);
-is_deeply([$s->stop], [], 'nothing is left of a notebook');
+is($s->stop, 0, 'a notebook ends well');
 done_testing;

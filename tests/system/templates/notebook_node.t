@@ -4,18 +4,20 @@
 # interrupted, and cells that cost the notebook.
 use strict;
 use warnings;
+use Cwd qw(abs_path);
 use lib 'tests/lib';
 use JSON::PP;
 use Needs;
-use ResidentSim;
+use ResidentHost;
 use Test::More;
 
 plan skip_all => lacks('node') if lacks('node');
 
+my $PACKAGE = abs_path('etc/templates/run_node');
 my $s = begin();
 
-sub begin { return ResidentSim->start('run_node', 'node', 'TEMPLATE/main.mjs') }
-sub book { return $_[0]{output} ? $_[0]{output}{notebook} : $_[0]{failed}{details}{notebook} }
+sub begin { return ResidentHost->new(command => ['node', "$PACKAGE/main.mjs"], template => $PACKAGE, @_) }
+sub book { return $_[0]{output}{notebook} }
 sub value { return $s->cell(@_)->{output}{value} }
 sub printed { return $s->cell(@_)->{output}{stdout} }
 sub state_of { return book($_[0])->{state} }
@@ -37,29 +39,29 @@ is(value('({[Symbol.for("nodejs.util.inspect.custom")]() { throw new Error("no")
 is(value('import {basename as b, dirname} from "node:path"; import os, * as all from "os"; import "fs"
 [b("/a/b"), dirname("/a/b"), typeof os.EOL, typeof all.EOL, "import(1)", typeof (await import("fs")).readFileSync]'),
    "[ 'b', '/a', 'string', 'string', 'import(1)', 'function' ]", 'import works as statement and as call');
-ResidentSim::write_file("$s->{work}/own.mjs", 'export const own = 9;');
+$s->write_file('own.mjs', 'export const own = 9;');
 is(value('export const {own} = await import("./own.mjs"); own'), '9', 'a file of the working folder can be imported');
 is(printed("const fs = require('fs'); console.log(fs.readFileSync(0, 'utf8'), process.argv.slice(2))", stdin => 'given', args => ['a b']), "given [ 'a b' ]\n", 'a cell has its arguments and its standard input');
 is(printed('process.stdin.on("data", (d) => console.log(`${d}`))', stdin => 'again'), "again\n", 'each cell has a standard input of its own, as a stream as well');
 is(printed('setTimeout(() => console.log("later"), 20); console.log("now")'), "now\nlater\n", 'a cell ends when its timers have ended');
 is($s->cell('setTimeout(() => { throw new Error("late") }, 1)')->{output}{error}{value}, 'late', 'an error of a timer is of its cell');
-$r = $s->cell('require("fs").writeFileSync("result.json", "{\"a\": 1}"); require("fs").writeFileSync("out/a.txt", require("fs").readFileSync("d/b.txt"))', files => {'d/b.txt' => $s->give('b', 'given')});
-is_deeply([$r->{output}{result}, $r->{kept}{'a.txt'}], [{a => 1}, 'given'], 'a cell has files, a result and artifacts');
+$r = $s->run({code => 'require("fs").writeFileSync("result.json", "{\"a\": 1}"); require("fs").writeFileSync("out/a.txt", require("fs").readFileSync("d/b.txt"))'}, 'd/b.txt' => 'given');
+is_deeply([$r->{output}{result}, $r->{files}{'a.txt'}], [{a => 1}, 'given'], 'a cell has files, a result and artifacts');
 is($s->cell('1')->{output}{result}, undef, 'a result of the cell before is gone');
 $r = $s->cell('console.log("x".repeat(100000)); console.error("e".repeat(70000))');
 like($r->{output}{stdout}, qr/\n\[\d+ bytes are left out here; the whole is the artifact stdout\.txt\]\n/, 'long output keeps its beginning and its end');
-is_deeply([length $r->{kept}{'stdout.txt'}, length $r->{kept}{'stderr.txt'}], [100001, 70001], 'the whole of a long output is an artifact');
+is_deeply([length $r->{files}{'stdout.txt'}, length $r->{files}{'stderr.txt'}], [100001, 70001], 'the whole of a long output is an artifact');
 $s->freeze;
 is(value('x'), '6', 'a notebook goes on after it was stopped');
 $s->begin({code => 'console.log("begun"); while (!require("fs").existsSync("go")) {} x'});
-$s->logged(qr/begun/);
-$s->freeze(sub { ResidentSim::write_file("$s->{work}/go", '') });
-is($s->end->{output}{value}, '6', 'a cell goes on after it was stopped');
+$s->await_log(qr/begun/);
+$s->freeze(sub { $s->write_file('go', '') });
+is($s->await("run_$s->{cell}")->{output}{value}, '6', 'a cell goes on after it was stopped');
 $s->freeze(sub {
 	my $id = $s->begin({code => 'while (true) {}'});
 	$s->send_line({cancel => {id => $id, why => 'cancel', graceMs => 5000}});
 });
-is(state_of($s->end), 'kept', 'a cell is interrupted whose cancel comes with it');
+is(state_of($s->await("run_$s->{cell}")), 'kept', 'a cell is interrupted whose cancel comes with it');
 is(value('x'), '6', 'variables stay after a cell whose cancel came with it');
 
 # ---- errors and ends ----
@@ -94,16 +96,15 @@ is(why($r), 'the code was ended after 300 ms, which is its timeoutMs; what it ha
 is(value('[x, k > 5]'), '[ 6, true ]', 'all variables are there after interrupts');
 is_deeply([map { $s->cell('for (;;) ;', timeoutMs => 1)->{output}{exitCode} } 1 .. 3], [124, 124, 124], 'a cell that has no time at all is ended');
 $s->begin({code => 'console.log("begun"); for (;;) ;'});
-$s->logged(qr/begun/);
+$s->await_log(qr/begun/);
 $s->send_line({cancel => {id => 'run_other', why => 'cancel', graceMs => 5000}});
 $s->send_line({cancel => {id => "run_$s->{cell}", why => 'cancel', graceMs => 5000}});
-$r = $s->end;
+$r = $s->await("run_$s->{cell}");
 is_deeply([$r->{failed}{code}, $r->{failed}{details}{stdout}, state_of($r)], ['EXECUTION_ERROR', "begun\n", 'kept'], 'a cell that is cancelled is interrupted, and tells what it printed');
 $r = $s->cell('const c = require("child_process").spawn("sleep", ["600"], {detached: true, stdio: "ignore"}); c.unref(); x');
 is($r->{output}{value}, '6', 'a cell that leaves processes ends');
 like(why($r), qr/^1 of the processes that the code started were still running/, 'processes that a cell leaves are ended, and that is said');
-$s->begin({});
-is($s->end->{failed}{message}, 'give code, which a cell of a notebook needs', 'a cell without code is refused');
+is($s->run({})->{failed}{message}, 'give code, which a cell of a notebook needs', 'a cell without code is refused');
 
 $r = $s->cell('process.removeAllListeners("SIGINT"); setTimeout(() => process.kill(process.pid, "SIGINT"), 1); setTimeout(() => {}, 600000)');
 is("$r->{output}{exitCode} " . state_of($r), '130 kept', 'a cell that interrupts itself is ended');
@@ -139,13 +140,12 @@ $s->cell('console.log = inspect = JSON.stringify = Promise = globalThis.setTimeo
 is($s->cell('2', timeoutMs => 20000)->{output}{value}, '2', 'replaced builtins cost their notebook at most');
 $s->cell('process.stdout.write("x".repeat(1 << 25)); 1', timeoutMs => 60000);
 $r = $s->cell('process.kill(process.ppid, "SIGKILL"); setTimeout(() => {}, 600000)');
-ok($r->{lost}, 'a cell that kills the host ends the resident');
+is_deeply($r, {}, 'a cell that kills the host ends the resident');
 $s->stop;
 
-$s = begin();
-$s->begin({code => '1'}, lost => 'the notebook was idle for 15 min');
-is(why($s->end), 'the notebook was idle for 15 min', 'what was lost before is told by the first cell');
+$s = begin(lost => 'the notebook was idle for 15 min');
+is(why($s->cell('1')), 'the notebook was idle for 15 min', 'what was lost before is told by the first cell');
 $s->begin({code => 'console.log("begun"); for (;;) ;'});
-$s->logged(qr/begun/);
-is_deeply([$s->stop], [], 'nothing is left of a notebook whose cell was under way');
+$s->await_log(qr/begun/);
+is($s->stop, 0, 'a notebook ends well whose cell was under way');
 done_testing;

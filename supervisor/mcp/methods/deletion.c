@@ -211,10 +211,7 @@ static bool keep_ours(struct deletion *d, const char *id)
 	if (r == NULL)
 		return false;
 	note_kept(d, r->id, "RUN_NOT_ENDED",
-		  run_terminal(r)
-		      ? "the run has ended, but that is not recorded "
-			"yet; delete it in a moment"
-		      : "the run goes on; cancel it first");
+		  "the run goes on; cancel it first");
 	return true;
 }
 

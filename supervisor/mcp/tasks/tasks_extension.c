@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tasks_extension.c - tasks/get, update and cancel of the Tasks extension;
- * methods.c calls it by its table. An end not recorded yet is awaited. A
- * request which does not declare the extension is refused; unknown, expired and
- * other requestors' tasks are a single error.
+ * methods.c calls it by its table. A request which does not declare the extension
+ * is refused; unknown, expired and other requestors' tasks are a single error.
  */
 #include "supervisor/mcp/tasks/tasks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/run/exec/runs.h"
@@ -45,23 +42,6 @@ static void acknowledge(struct request *req)
 
 /* ---- tasks/get ---- */
 
-static void look_at_task(evutil_socket_t fd, short what, void *arg);
-
-struct wait {			/* request.state */
-	struct run_watch watch; /* watch of the task's run */
-	struct request *request;
-};
-
-static void wait_free(void *state)
-{
-	struct wait *w = state;
-
-	run_watch_del(&w->watch);
-	free(w);
-}
-
-static const struct request_ops wait_ops = {.free = wait_free};
-
 static void give_detailed(struct request *req, struct json_object *task,
 			  const struct run_result_source *a)
 {
@@ -72,35 +52,9 @@ static void give_detailed(struct request *req, struct json_object *task,
 		response_task(req, task, a);
 }
 
-static void on_notice(struct run_watch *watch, struct run *r,
-		      const struct run_notice *n)
-{
-	struct request *req = CONTAINER(watch, struct wait, watch)->request;
-	struct run_result_source a;
-
-	if (n->kind != NOTICE_RECORDED)
-		return;
-	wait_free(request_take_state(req));
-	if (!task_lookup_unrecorded(req, n) &&
-	    !request_backlog_holds(req, look_at_task)) {
-		a = task_lookup_source_live(req, r);
-		give_detailed(req, task_json_detailed(r, NULL), &a);
-	}
-}
-
 static void show_ours(struct request *req, struct run *r)
 {
-	struct wait *w;
-
 	requestor_polled(r->requestor, &r->job.polled_ms, task_json_poll_ms(r));
-	if (run_terminal(r)) { /* not public before the end is recorded */
-		w = xcalloc(1, sizeof(*w));
-		w->request = req;
-		w->watch.on_notice = on_notice;
-		request_set_state(req, &wait_ops, w);
-		run_watch_add(r, &w->watch);
-		return;
-	}
 	request_result(req,
 		       task_json_detailed(r, input_requests(r, req->terms)));
 	input_task_known(r);
@@ -248,7 +202,7 @@ static void cancel_cooperative(struct request *req, const struct run_found *f)
 
 	if (task_lookup_not_cancelled(req, f))
 		return;
-	if (r != NULL && !run_terminal(r) && r->state != RUN_CANCELLING) {
+	if (r != NULL && r->state != RUN_CANCELLING) {
 		audit_task("task_cancel_asked", req->requestor, r->id, NULL);
 		request_ref(req);
 		runs_cancel(req->ctx->runs, r);

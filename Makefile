@@ -74,8 +74,8 @@ run: deps
 LONG    = $(addprefix tests/system/,store/postgres.t redteam/memory.t templates/templates.t store/recovery.t operations/instances.t)
 BESIDE  = $(LONG) $(filter-out $(LONG),$(filter $(subst *,%,tests/peers/* \
        $(addprefix tests/system/,cli/cli* http/http_* input/* operations/descriptors.t operations/drain_answers.t operations/in_flight.t \
-         operations/loop_guard.t operations/programs_health.t operations/readme.t operations/reload* operations/secrets.t operations/start.t \
-         operations/tutorial.t requestors/cross_requestor.t requestors/requestors* requestors/silence.t runs/* programs/* sessions/* store/* \
+         operations/loop_guard.t operations/programs_health.t operations/readme.t operations/reload* operations/secrets.t operations/selftest.t operations/start.t \
+         operations/tutorial.t requestors/cross_requestor.t requestors/requestors* requestors/silence.t runs/* programs/* residents/* sessions/* store/* \
          tasks/* templates/* cluster/* redteam/lines.t redteam/memory.t redteam/protocol.t redteam/records.t redteam/schemas.t redteam/uploads.t \
          redteam/waiting.t tree/*)),$(SESSION)))
 FIRST   = $(filter-out $(BESIDE) tests/system/operations/uids.t,$(SESSION))

@@ -87,6 +87,7 @@ enum zygote_proto_unfit {
 	UNFIT_GREW,  /* more memory than allowed, or than before */
 	UNFIT_CROWD, /* too many processes or descriptors */
 	UNFIT_CALLS, /* made a forbidden system call */
+	UNFIT_WOKE,  /* a resident: continued itself while stopped */
 	UNFITS
 };
 

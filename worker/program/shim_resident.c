@@ -28,9 +28,9 @@
 #define SETTLE_LOOK_MS                                                         \
 	100		  /* between looks until the program has come to rest */
 #define SETTLE_MS 2000	  /* then the program is stopped in any case */
+#define REST_TRY_MS 1	  /* between tries to measure a stopped program */
 #define REST_LOOK_MS 5000 /* between looks at a stopped program */
-#define REST_CPU_MS 100 /* a stopped program uses no more CPU time than that */
-#define LATE_READS 64	/* of the program's output, when its run has ended */
+#define LATE_READS 64	  /* of the program's output, when its run has ended */
 
 /* The end of the run, as the program or the shim has told. */
 struct run_end {
@@ -404,27 +404,40 @@ static bool is_settled(const struct shim *s, uint64_t *cpu_ms, int64_t began_ms)
 	return same || clock_mono_ms() - began_ms >= SETTLE_MS;
 }
 
-/* Stop all processes, and tell the memory of the program. Returns the CPU time so far. */
-static uint64_t stop_program(const struct shim *s)
+/*
+ * Measure the stopped program, and tell its memory. False: a process has moved meanwhile.
+ */
+static bool tell_rest(const struct shim *s)
 {
 	struct shim_use u;
 
-	shim_stop_all(s);
+	if (!shim_has_come_to_rest(s))
+		return false;
 	u = shim_measure(s, 0);
+	if (shim_has_left_rest(s))
+		return false;
 	if (u.too_many)
 		shim_unfit(UNFIT_CROWD);
 	channel_send(&(struct msg){
 	    .type = MSG_WAITING,
 	    .waiting = {.cpu_ms = u.cpu_ms, .memory_bytes = u.own_bytes}});
-	return u.cpu_ms;
+	return true;
 }
 
-/* A process that continued itself, by a timer for example, is found by its CPU time. */
-static void look_at_rest(const struct shim *s, uint64_t cpu_ms)
+/* Until the next run. A process that continues itself is unfit: it would work unseen. */
+static void rest(struct shim *s)
 {
-	(void)kill(-1, SIGSTOP);
-	if (shim_measure(s, UINT64_MAX).cpu_ms > cpu_ms + REST_CPU_MS)
-		shim_unfit(UNFIT_SPINS);
+	int64_t end_ms = clock_mono_ms() + SETTLE_MS;
+
+	while (!tell_rest(s)) {
+		if (await_run(s, REST_TRY_MS))
+			return;
+		if (clock_mono_ms() >= end_ms)
+			shim_unfit(UNFIT_WOKE);
+	}
+	while (!await_run(s, REST_LOOK_MS))
+		if (shim_has_left_rest(s))
+			shim_unfit(UNFIT_WOKE);
 }
 
 void shim_await_run(struct shim *s)
@@ -438,8 +451,7 @@ void shim_await_run(struct shim *s)
 	while (!next && !is_settled(s, &cpu_ms, began_ms));
 	if (next)
 		return;
-	cpu_ms = stop_program(s);
-	while (!await_run(s, REST_LOOK_MS))
-		look_at_rest(s, cpu_ms);
+	shim_stop_all(s);
+	rest(s);
 	shim_continue_all(s);
 }

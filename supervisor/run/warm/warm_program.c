@@ -127,6 +127,7 @@ const char *warm_why(int status)
 	    [UNFIT_GREW] = "it needed more memory than who waits may have",
 	    [UNFIT_CROWD] = "it had too many processes or open files",
 	    [UNFIT_CALLS] = "it made a system call that is forbidden",
+	    [UNFIT_WOKE] = "one of its processes went on while it was stopped",
 	};
 	int why = WIFEXITED(status)
 		      ? WEXITSTATUS(status) - ZYGOTE_PROTO_EXIT_UNFIT

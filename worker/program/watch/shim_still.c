@@ -36,12 +36,17 @@ struct threads {
 	long pid; /* of the process that is read */
 	bool whole;
 	bool running;
+	bool awake; /* running, or in a sleep that a stop would end */
 	size_t n;
 	struct thread all[THREADS_MOST];
 };
 
 /* Before the stop; after the stop; after the look. */
 static struct threads before, first, last;
+
+/* A resident between runs: before the stop, and when all had come to rest. */
+static struct threads before_rest, rest;
+static bool rests;
 
 /* "\nKEY:\t12" in TEXT. */
 static bool read_turns(const char *text, const char *key, uint64_t *sum)
@@ -72,6 +77,7 @@ static bool add_thread(void *arg, long tid)
 	    read_turns(text, "\nvoluntary_ctxt_switches:\t", &t.turns) &&
 	    read_turns(text, "\nnonvoluntary_ctxt_switches:\t", &t.turns);
 	ts->running |= t.state == 'R';
+	ts->awake |= t.state == 'R' || t.state == 'S';
 	if (ts->whole)
 		ts->all[ts->n++] = t;
 	return ts->whole;
@@ -86,7 +92,7 @@ static void read_threads(const struct shim *s, struct threads *ts)
 
 	ts->s = s;
 	ts->whole = d != NULL;
-	ts->running = false;
+	ts->running = ts->awake = false;
 	ts->n = 0;
 	while (ts->whole && (e = readdir(d)) != NULL) {
 		ts->pid = strtol(e->d_name, NULL, 10);
@@ -201,7 +207,7 @@ bool shim_hold_on(const struct shim *s)
 
 	if (getpid() != 1)
 		return true;
-	if (now - hold.stopped_ms > SLOW_MS) {
+	if (now - hold.stopped_ms > SLOW_MS && !rests) {
 		if (!hold.stopped)
 			read_threads(s, &before);
 		hold.stopped = kill(-1, SIGSTOP) == 0 || hold.stopped;
@@ -221,17 +227,44 @@ void shim_hold_end(const struct shim *s)
 
 /* ---- a resident between runs ---- */
 
-/* Looks at the stopped processes come in between, with a BEFORE of their own. */
-static struct threads before_rest;
-
 void shim_stop_all(const struct shim *s)
 {
 	read_threads(s, &before_rest);
-	(void)kill(-1, SIGSTOP);
+	rests = kill(-1, SIGSTOP) == 0;
 }
 
 void shim_continue_all(const struct shim *s)
 {
+	rests = false;
 	read_threads(s, &last);
 	continue_threads(&before_rest);
+}
+
+/* A thread in a sleep that only its end wakes ('D') stops after that. */
+bool shim_has_come_to_rest(const struct shim *s)
+{
+	(void)kill(-1, SIGSTOP);
+	read_threads(s, &rest);
+	return rest.whole && !rest.awake;
+}
+
+static bool is_at_rest(const struct thread *t)
+{
+	for (size_t i = 0; i < rest.n; i++)
+		if (rest.all[i].pid == t->pid && rest.all[i].tid == t->tid)
+			return rest.all[i].state == 'D' ||
+			       rest.all[i].turns == t->turns;
+	return false;
+}
+
+bool shim_has_left_rest(const struct shim *s)
+{
+	bool left;
+
+	read_threads(s, &last);
+	left = !last.whole || last.awake;
+	for (size_t i = 0; i < last.n && !left; i++)
+		left = strchr("ZX", last.all[i].state) == NULL &&
+		       !is_at_rest(&last.all[i]);
+	return left;
 }

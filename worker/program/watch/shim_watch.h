@@ -124,6 +124,14 @@ void shim_stop_all(const struct shim *s);
 void shim_continue_all(const struct shim *s);
 
 /*
+ * After shim_stop_all(): do all processes stand still by now? Only a process that
+ * continued itself, by a timer's SIGCONT for example, leaves rest, also if the process has
+ * stopped itself again.
+ */
+bool shim_has_come_to_rest(const struct shim *s);
+bool shim_has_left_rest(const struct shim *s);
+
+/*
  * Called before each read that waits for a lock of a process: stops all processes if
  * the look takes long. False: the look took too long, and the read is left out.
  */

@@ -1,13 +1,19 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # The next run of a resident may come at any moment: also while the shim stops and measures the
-# processes of the resident, at length when there are many processes.
+# processes of the resident, at length when there are many processes. And the shim stops and
+# continues the processes at any moment: also in the middle of a long fork(2).
 use lib 'tests/lib';
 use Paddock;
 use Residents;
 
 my $CHILDREN = 40;
 my $FORKS = "for (1 .. $CHILDREN) { my \$p = fork // die; if (!\$p) { POSIX::close(\$_) for 0 .. 20; sleep 600; POSIX::_exit(0) } } 'a'";
+
+# After the end of a run the program forks, which takes long with much memory, and waits for the child.
+my $FORKING = cells(limits => {maxMemoryBytes => 256 << 20});
+$FORKING->{program} =~ s/^(use JSON::PP;)/$1\nour \$hoard = 'x' x (100 << 20);/m;
+$FORKING->{program} =~ s/\}\n\z/\tmy \$p = fork \/\/ die; POSIX::_exit(0) if !\$p; waitpid \$p, 0;\n}\n/;
 
 # The processes of the cages of a server, the oldest first, without their shims.
 sub caged {
@@ -19,7 +25,7 @@ sub caged {
 
 for (users()) {
 	my ($who, $user) = @$_;
-	my $s = Paddock->new(user => $user, templates => {cells => cells()})->greeted;
+	my $s = Paddock->new(user => $user, templates => {cells => cells(), forking => $FORKING})->greeted;
 	my ($youngest, $r);
 
 	is(cell($s, $FORKS)->{status}, 'succeeded', "$who: a run leaves many processes");
@@ -30,6 +36,11 @@ for (users()) {
 		last if $r->{status} ne 'succeeded';
 	}
 	is($r->{result}{state}, 'a' . 'b' x 10, "$who: runs succeed right after the stop of the processes") or diag explain $r;
+	for my $n (1 .. 30) {
+		$r = $s->run_sync(forking => {notebook => 'f', do => '"f"'}, timeoutMs => 20000);
+		last if $r->{status} ne 'succeeded';
+	}
+	is($r->{result}{state}, 'f' x 30, "$who: a fork goes on that the shim stopped and continued") or diag explain $r;
 	$s->stop;
 }
 done_testing;

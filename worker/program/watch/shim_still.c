@@ -21,6 +21,7 @@
 #include "base/clock.h"
 
 #define STILL_MS 250  /* until all stand still, and did while they were seen */
+#define STOPS_MS 1000 /* of a stop, before all may go on */
 #define SLOW_MS 100   /* of a look; then all processes are stopped */
 #define SPENT_MS 5000 /* of a look; then the shim waits for no lock */
 #define THREADS_MOST 4352 /* max_processes at most, and some more */
@@ -144,6 +145,22 @@ static bool was_stopped(const struct threads *were, const struct thread *t)
 }
 
 /*
+ * A child whose fork(2) was under way at the stop is born with a SIGSTOP, which a SIGCONT
+ * to the parent alone does not take back. So the stop of all is awaited: of a parent, that
+ * comes after the birth.
+ */
+static void await_stop(void)
+{
+	const struct timespec a_while = {.tv_nsec = 100000};
+	int64_t end_ms = clock_mono_ms() + STOPS_MS;
+
+	while (last.whole && last.awake && clock_mono_ms() < end_ms) {
+		(void)ppoll(NULL, 0, &a_while, NULL);
+		read_threads(last.s, &last);
+	}
+}
+
+/*
  * The youngest process is continued first, so that a parent in wait(2) finds the
  * child running. Threads of one process stop and continue together.
  */
@@ -151,6 +168,7 @@ static void continue_threads(const struct threads *were)
 {
 	long stays = 0;
 
+	await_stop();
 	if (!last.whole)
 		(void)kill(-1, SIGCONT);
 	for (size_t i = last.whole ? last.n : 0; i-- > 0;) {

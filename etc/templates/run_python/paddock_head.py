@@ -429,7 +429,10 @@ class Head:
         self.pid = os.getpid()
         random.setstate(state)
         for fd, offset in positions.items():
-            os.lseek(fd, offset, os.SEEK_SET)
+            try:
+                os.lseek(fd, offset, os.SEEK_SET)
+            except OSError:  # closed after the fork, as matplotlib closes its fonts
+                pass
         self.tell(head=self.pid)
 
 

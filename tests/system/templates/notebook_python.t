@@ -156,6 +156,10 @@ cell("os.chdir('folder')");
 is($h->run({code => "os.path.basename(os.getcwd()), open('../b.txt').read()"}, 'b.txt' => 'b')->{output}{value}, "('folder', 'b')", 'a folder that a cell went to stays, and files are placed as ever');
 cell("os.chdir('..')");
 
+cell("closed = open('n.txt')\nos.register_at_fork(after_in_child=closed.close)\nx = 'before'");
+cell("x = 1\nos._exit(1)");
+is(value('x, closed.closed'), "('before', True)", 'a file that is closed at a fork, as a font of matplotlib, is closed after an undone cell');
+
 # ---- undo ----
 
 notebook();

@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What Debian's matplotlib and its fonts have in /etc is in the cage of run_python as outside:
-# each file of the packages, the settings that result, and a plot without a warning.
+# The files in /etc of Debian's matplotlib and fonts are in the cage of run_python as outside:
+# the bytes of each file of the packages, the resulting settings, a plot without a warning.
 use lib 'tests/lib';
 use Paddock;
 use Digest::SHA qw(sha256_hex);
@@ -9,7 +9,7 @@ use Digest::SHA qw(sha256_hex);
 needs('python3');
 plan skip_all => 'matplotlib is not installed (apt install python3-matplotlib)' if system('/usr/bin/python3 -c "import matplotlib" 2>/dev/null') != 0;
 
-# What differs between machines without a shared /etc: settings, fonts, types of files.
+# Settings, the default font and the types of files: results of files in /etc.
 my $SETTINGS = <<'END';
 import json, matplotlib, mimetypes, subprocess, sys
 rc = {key: str(value) for key, value in matplotlib.rcParams.items() if not key.startswith('backend')}

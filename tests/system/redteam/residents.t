@@ -1,7 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Residents that attack: descriptors of the program opened by another process of the cage, ends
-# of other runs, too long results, and lines that are no JSON.
+# of other runs, too long results, lines that are no JSON, processes that work between runs,
+# too many processes, files in out/ at a wrong time, and metrics. Clients that attack: long
+# names, and a reload in the middle of a run.
 use lib 'tests/lib';
 use Paddock;
 use Residents;
@@ -34,7 +36,8 @@ END
 
 for (users()) {
 	my ($who, $user) = @$_;
-	my $s = Paddock->new(user => $user, templates => {cells => cells(limits => {maxOutputBytes => 65536})})->greeted;
+	my $s = Paddock->new(user => $user, dirs => ['etc/templates'], config => "[limits]\nmax_residents = 8\n",
+		templates => {cells => cells(limits => {maxOutputBytes => 65536, maxArtifactBytes => 65536, maxProcesses => 16})})->greeted;
 	my $lost = sub {
 		my ($r, $code, $why, $name) = @_;
 
@@ -60,6 +63,43 @@ for (users()) {
 		is(cell($s, waking($do), {notebook => $name})->{result}{said}, 'armed', "$who: a run leaves a process that timers continue, and that $how");
 		ok($s->log_has(qr/name=$name .*ended="one of its processes went on while it was stopped/), "$who: a stopped process that $how is found, and the resident ended");
 		is(cell($s, '"n"', {notebook => $name})->{notebook}{state}, 'new', "$who: a stopped process that $how costs the state");
+	}
+
+	# ---- what a run leaves for the next ----
+	my $fills = 'my $p = fork // die; if (!$p) { POSIX::close($_) for 0 .. 20; while (1) { for my $n (1 .. 9) { if (open my $f, ">", "out/late$n") { print $f "x" x 30_000 } } } } "fills"';
+	is(cell($s, $fills, {notebook => 'out'})->{result}{said}, 'fills', "$who: a run leaves a process that fills out/");
+	my $r = cell($s, '"next"', {notebook => 'out'});
+	ok(!grep({ $_->{name} !~ /^late\d$/ } @{$r->{artifacts}}) && 30_000 * @{$r->{artifacts}} <= 65536, "$who: files of a process that stays are artifacts of the next run alone, within that run's limit") or diag explain $r;
+	$r = cell($s, 'my $n = 0; while (defined(my $p = fork)) { if (!$p) { POSIX::close($_) for 0 .. 20; sleep 600 } last if ++$n > 64 } $n > 64 ? "no end" : "refused"', {notebook => 'forks'});
+	ok(($r->{result}{said} // '') eq 'refused' || ($r->{error}{details}{limit} // '') eq 'processes', "$who: a run of a resident has no more processes than others") or diag explain $r;
+	is(cell($s, '"m"')->{status}, 'succeeded', "$who: a resident with too many processes is no burden to another");
+	my $cell = sub { return $s->run_sync(run_python => {notebook => 'forged', code => $_[0]}) };
+	$cell->("import json, os, resource, time\ntime.monotonic = time.process_time = time.time = time.perf_counter = lambda: 0\nos.times = resource.getrusage = lambda *a: None");
+	$r = $cell->("n = 0\nwhile n < 6_000_000: n += 1\nopen('out/a.txt', 'w').write('a')");
+	is(join(' ', map { $_->{name} } @{$r->{artifacts}}), 'a.txt', "$who: a cell after a cell that replaced clocks has its artifacts") or diag explain $r;
+	ok($r->{metrics}{cpuMs} >= 50 && $r->{metrics}{maxRssBytes} > 1 << 20, "$who: a cell that replaced clocks has no say in the metrics of the next cell") or diag explain $r->{metrics};
+
+	# ---- clients ----
+	for my $name ('n' x 10_000, '../n', "n\0") {
+		my $refused = $s->run(cells => {notebook => $name, do => '1'})->{view} // {};
+		is($refused->{errorCode}, 'INVALID_PARAMETER', "$who: a name of " . length($name) . ' bytes is refused');
+		cmp_ok(length($refused->{error} // ''), '<', 1000, "$who: the refusal of a name of " . length($name) . ' bytes is short');
+	}
+	my $waits = 'say_line({progress => {done => 1, total => 2, message => "waits"}}); sleep 600';
+	for my $changed (0, 1) {
+		my $state = cell($s, '""', {notebook => 'hup'})->{result}{state};
+		my $id = $s->run_async(cells => {notebook => 'hup', do => $waits});
+		$s->saying($id, 'waits');
+		Paddock::write_file("$s->{root}/templates/cells-1.0.0/more", 'x') if $changed;
+		my $reloads = () = $s->log_text =~ /reload=done/g;
+		kill HUP => $s->{pid};
+		until_true('the reload', sub { (() = $s->log_text =~ /reload=done/g) > $reloads });
+		is($s->get($id)->{status}, 'running', "$who: a reload ends no run of a resident" . ($changed ? ' of a changed template' : ''));
+		$s->tool(cancel_task_run => {runId => $id});
+		$s->ended($id);
+		my $next = cell($s, '""', {notebook => 'hup'});
+		$changed ? like($next->{notebook}{why} // '', qr/its template or its requestor has changed/, "$who: a change of the template in a run ends the resident after the run")
+			 : is($next->{result}{state}, $state, "$who: a reload in a run costs no state");
 	}
 	$s->stop;
 }

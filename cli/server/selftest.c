@@ -34,6 +34,7 @@ static const struct {
     [SELFTEST_SH] = {"sh", "selftest_sh", "/bin/sh"},
     [SELFTEST_SH_CPU] = {"sh", "selftest_sh_cpu", "/bin/sh"},
     [SELFTEST_PYTHON] = {"python", "selftest_python", "/usr/bin/python3"},
+    [SELFTEST_NOTEBOOK] = {"notebook", "selftest_notebook", "/usr/bin/python3"},
     [SELFTEST_ASKS] = {"manifest", "selftest_asks", NULL},
 };
 
@@ -165,7 +166,8 @@ static int attempt_attack(struct suite *s, size_t i)
 		    s->client, "run_task_template",
 		    json_pack(
 			"templateId:s inputs:o options:o", by[t->by].template,
-			json_pack("try:s", t->try),
+			json_pack("try:s notebook?s", t->try,
+				  t->by == SELFTEST_NOTEBOOK ? "n" : NULL),
 			json_pack("mode:s timeoutMs?i", "sync", t->timeout_ms)),
 		    &a);
 

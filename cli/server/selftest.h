@@ -13,7 +13,8 @@ enum selftest_by {
 	SELFTEST_SH,
 	SELFTEST_SH_CPU,
 	SELFTEST_PYTHON,
-	SELFTEST_ASKS, /* by the manifest: no run may start */
+	SELFTEST_NOTEBOOK, /* a notebook for all rows */
+	SELFTEST_ASKS,	   /* the manifest asks: no run may start */
 };
 
 #define SELFTEST_ENDS "*" /* any end, as long as the run ends */

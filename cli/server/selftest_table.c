@@ -11,6 +11,7 @@
 #define SH SELFTEST_SH
 #define SH_CPU SELFTEST_SH_CPU
 #define PYTHON SELFTEST_PYTHON
+#define NOTEBOOK SELFTEST_NOTEBOOK
 
 #define LIMIT "RESOURCE_LIMIT"
 #define MEMORY "\"limit\":\"memory\""
@@ -144,6 +145,23 @@ const struct selftest selftests[] = {
     {PYTHON, "executions", "files executed without end", NULL, "\"EAGAIN\"", 0},
     {PYTHON, "memory", "all memory, by several processes", LIMIT, MEMORY, 0},
     {PYTHON, "threads", "a thread bomb", SELFTEST_ENDS, NULL, 3000},
+
+    {NOTEBOOK, "channel", "the channel of its program, by another process",
+     NULL, "\"refused\"", 0},
+    {NOTEBOOK, "forged_end", "the end of another run", "EXECUTION_ERROR",
+     "a result has the id of", 0},
+    {NOTEBOOK, "is_new", "variables of a program that was ended", NULL, "true",
+     0},
+    {NOTEBOOK, "spins", "a process that would spin until the next call", NULL,
+     "\"left\"", 0},
+    {NOTEBOOK, "deaf", "a call that does not end when asked", "RUN_TIMEOUT", "",
+     300},
+    {NOTEBOOK, "is_new", "a process of a program that was ended", NULL, "true",
+     0},
+    {NOTEBOOK, "dies", "the death of its program", "WORKER_CRASHED", "SIGKILL",
+     0},
+    {NOTEBOOK, "is_new", "and after that a notebook with nothing in it", NULL,
+     "true", 0},
 
     {LUA, "binary", "and after all of it, a run as any other", NULL, "true", 0},
 };

@@ -5,7 +5,7 @@
 use lib 'tests/lib';
 use Paddock;
 
-$Paddock::PATIENCE *= 4; # selftest makes some 90 attacks
+$Paddock::PATIENCE *= 4; # selftest makes some 100 attacks
 my $readme = read_file("$TOP/README.md");
 my $root = Paddock->new(idle => 1)->{root};
 my $tree = "$root/paddock";

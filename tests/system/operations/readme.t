@@ -165,6 +165,21 @@ my %expect = (
 	    good($r, $_[0]);
 	    like(json_to($r->{out})->{stdout}, qr/^\d+ a\.csv$/, 'run_bash has the file');
     },
+    'build/paddock repl python --out pictures <etc/examples/temperatures_cells.py' => sub {
+	    my ($value, $wrote) = $readme =~ /^(\{'coast'.*)\n(wrote .*)$/m;
+	    my $file = "$tree/" . ($wrote =~ s/^wrote //r);
+	    my $has = system('/usr/bin/python3 -c "import matplotlib" 2>/dev/null') == 0;
+	    my $r = run($_[0]);
+
+	    ok(!$has || $r->{status} == 0, $_[0]) or diag("status $r->{status}\n$r->{out}$r->{err}");
+	    like($r->{out} . $r->{err}, $has ? qr/^\Q$value\E$/m : qr/No module named 'matplotlib'/, 'README shows the value of a cell');
+	  SKIP: {
+		    skip 'matplotlib is not installed', 2 unless $has;
+		    like($r->{err}, qr/^\Q$wrote\E$/m, 'README shows where the picture is');
+		    like(read_file($file), qr/\A\x89PNG\r\n/, 'the picture of the cells is a PNG file');
+	    }
+	    cmp_ok(-s "$TOP/etc/examples/temperatures.png", '<=', 20 << 10, 'the picture in README is small');
+    },
     'build/paddock client-config --client claude-code --write .mcp.json' => \&client_config,
     'build/paddock client-config --client claude-code ' .
 	'--templates etc/templates --templates greet' => sub {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * response.c - makes large answers on the threads of thread_pool.c. request.c,
- * tasks.c, resources.c and the contract's tools call it. The request is held
- * meanwhile, so drop_response() frees it if the client goes. With too many jobs of the
- * requestor the request is refused.
+ * response.c - makes large answers, and answers with pictures, on the threads of
+ * thread_pool.c. request.c, tasks.c, resources.c and the contract's tools call it.
+ * The request is held meanwhile, so drop_response() frees it if the client goes. With
+ * too many jobs of the requestor the request is refused, or gets no pictures.
  */
 #include "supervisor/session/response.h"
 
@@ -31,6 +31,7 @@ struct made {
 	bool told;
 	struct requestor *who;
 	size_t held; /* bytes counted in WHO's memory: text and answer */
+	struct run_pictures pictures;
 };
 
 /* Put M's error as the answer to ID, without the error's data if too long. */
@@ -51,7 +52,7 @@ static void put_error(struct buf *answer, const char *id, struct response *m)
 /* Put M's answer to ID, shortened as needed; nothing if M has a fault. */
 static void put_answer(struct buf *answer, const char *id, struct response *m)
 {
-	for (m->level = 0;; m->level++) {
+	for (m->level = 0;;) {
 		struct json_object *result = m->make(m);
 
 		if (m->error != NULL)
@@ -66,8 +67,11 @@ static void put_answer(struct buf *answer, const char *id, struct response *m)
 			rpc_put_result(answer, id, result);
 		}
 		json_object_put(result);
-		if (!m->gives_way || buf_len(answer) <= m->max ||
-		    m->level + 1 == RESPONSE_LEVELS)
+		if (!m->gives_way || buf_len(answer) <= m->max)
+			return;
+		if (m->answer.pictures != NULL)
+			m->answer.pictures = NULL; /* before texts are cut */
+		else if (++m->level == RESPONSE_LEVELS)
 			return;
 		buf_fini(answer);
 	}
@@ -120,6 +124,7 @@ static void drop_response(void *arg)
 	if (!d->told) /* the server ends; no client waits */
 		request_unref(d->request);
 	memory_give(&d->who->memory, d->held);
+	run_pictures_fini(&d->pictures);
 	buf_fini(&d->answer);
 	json_object_put(d->m.head);
 	free((char *)d->m.text);
@@ -144,7 +149,8 @@ static char *copy_text(const char *text, size_t len)
 	return to;
 }
 
-static void make_later(struct request *req, const struct response *m)
+/* Hold REQ and a copy of M until the answer is made. */
+static struct made *hold(struct request *req, const struct response *m)
 {
 	struct made *d = xcalloc(1, sizeof(*d));
 
@@ -159,17 +165,74 @@ static void make_later(struct request *req, const struct response *m)
 	d->m.uri = xstrdup_opt(m->uri);
 	d->m.mime_type = xstrdup_opt(m->mime_type);
 	request_ref_large(req);
-	if (thread_pool_submit(req->ctx->thread_pool, req->requestor, &kind,
-			       d) != NULL)
-		return;
+	return d;
+}
+
+static void refuse(struct made *d)
+{
+	struct request *req = d->request;
+	struct response m = d->m;
+
 	drop_response(d);
-	if (m->method != NULL)
-		m->told(req, m->arg, false);
+	if (m.method != NULL)
+		m.told(req, m.arg, false);
 	else
 		request_error(
 		    req, RPC_INTERNAL_ERROR, NULL,
 		    "too many large answers of yours are being made; ask for "
 		    "this one again when others have come");
+}
+
+static void make_later(struct made *d)
+{
+	if (thread_pool_submit(d->request->ctx->thread_pool,
+			       d->request->requestor, &kind, d) != NULL)
+		return;
+	d->m.answer.pictures = NULL;
+	if (rpc_async_is_large(d->m.len)) {
+		refuse(d);
+		return;
+	}
+	make_response(NULL, d);
+	on_made(d, NULL);
+	drop_response(d);
+}
+
+/* ---- pictures ---- */
+
+static void on_pictures(void *arg)
+{
+	struct made *d = arg;
+	struct request *req = d->request;
+
+	d->told = true;
+	if (!request_unref(req)) {
+		drop_response(d);
+		return;
+	}
+	d->told = false;
+	d->m.answer.pictures = &d->pictures;
+	request_ref_large(req);
+	make_later(d);
+}
+
+/* Read the pictures of the run in M first, if it has any. */
+static bool show_pictures(struct request *req, const struct response *m)
+{
+	int64_t room = (int64_t)m->max * 3 / 8; /* as base64, half of it */
+	struct run_pictures pictures;
+	struct made *d;
+
+	if (m->answer.view == NULL ||
+	    run_pictures_choose(
+		&pictures, req->requestor, m->text, m->len,
+		req->ctx->config->inline_image_bytes,
+		room < RUN_PICTURES_BYTES ? room : RUN_PICTURES_BYTES) == 0)
+		return false;
+	d = hold(req, m);
+	d->pictures = pictures;
+	run_pictures_read(&d->pictures, req->ctx->store, on_pictures, d);
+	return true;
 }
 
 void response_send(struct request *req, const struct response *m)
@@ -179,8 +242,10 @@ void response_send(struct request *req, const struct response *m)
 
 	now.max = request_max_bytes(req);
 	now.revision = req->terms->revision;
+	if (show_pictures(req, &now))
+		return;
 	if (rpc_async_is_large(m->len)) {
-		make_later(req, &now);
+		make_later(hold(req, &now));
 		return;
 	}
 	put_answer(&answer, req->msg.id, &now);

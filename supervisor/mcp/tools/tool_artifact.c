@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool_artifact.c - get_artifact, called through contract_tools.c: bytes of an
- * artifact in base64, with a picture or text as content for a model. An
- * artifact which cannot be read is refused with the reason.
+ * artifact in base64, with a picture, sound or text as content for a model. An
+ * artifact that cannot be read is refused with the reason.
  */
 #include "supervisor/mcp/tools/contract_tools.h"
 
@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/text/base64.h"
+#include "base/text/media.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
@@ -21,8 +22,6 @@
 #include "supervisor/run/resource_uri.h"
 #include "supervisor/session/response.h"
 #include "supervisor/store/store.h"
-
-#define IMAGE_MAX ((int64_t)1 << 20) /* bytes of a picture to show */
 
 static void refuse_unread(struct request *req, const char *id,
 			  const struct store_result *res)
@@ -59,27 +58,6 @@ static void refuse_unread(struct request *req, const char *id,
 
 /* ---- the type of an artifact ---- */
 
-/*
- * The first bytes of pictures: clients pass pictures to models, which refuse
- * false ones.
- */
-static const struct picture {
-	const char *mime_type;
-	const char *head;
-	size_t n, at;
-} pictures[] = {{"image/png", "\x89PNG\r\n\x1a\n", 8, 0},
-		{"image/jpeg", "\xff\xd8\xff", 3, 0},
-		{"image/gif", "GIF8", 4, 0},
-		{"image/webp", "WEBP", 4, 8}};
-
-static const struct picture *picture_of(const char *mime_type)
-{
-	for (size_t i = 0; i < ARRAY_LEN(pictures); i++)
-		if (strcmp(pictures[i].mime_type, mime_type) == 0)
-			return &pictures[i];
-	return NULL;
-}
-
 /* Is MIME_TYPE, without its parameters, a type of text? */
 static bool is_text_type(const char *mime_type)
 {
@@ -100,8 +78,8 @@ static bool is_text_type(const char *mime_type)
 }
 
 /*
- * Return where to end a piece of N > 0 bytes of a text at P: before a character
- * that is cut, so that the next piece begins with it.
+ * Return the end of a piece of N > 0 bytes of a text at P: before a character
+ * that is cut, so that the next piece begins with the character.
  */
 static size_t end_of_piece(const char *p, size_t n)
 {
@@ -115,8 +93,8 @@ static size_t end_of_piece(const char *p, size_t n)
 /* ---- the answer ---- */
 
 /*
- * Return the content of an artifact: HEAD as text, then the picture or text.
- * NULL: neither picture nor text.
+ * Return the content of an artifact: HEAD as text, then the picture, sound or text.
+ * NULL: an artifact of another kind.
  */
 static struct json_object *
 show_piece(const struct response *m, struct json_object *head, const char *data)
@@ -124,15 +102,15 @@ show_piece(const struct response *m, struct json_object *head, const char *data)
 	const char *type = json_member_str(head, "mimeType");
 	bool whole = json_member_int(head, "offset") == 0 &&
 		     json_object_get_boolean(json_member(head, "complete"));
-	const struct picture *p = whole ? picture_of(type) : NULL;
+	enum media kind = whole ? media_claimed(type) : MEDIA_NONE;
+	const char *found = media_type(kind, m->text, m->len), *text;
 	struct json_object *item = NULL, *content;
-	const char *text;
 	size_t len;
 
-	if (p != NULL && m->len >= p->at + p->n &&
-	    memcmp(m->text + p->at, p->head, p->n) == 0)
-		item =
-		    json_pack("type:s data:s mimeType:s", "image", data, type);
+	if (found != NULL)
+		item = json_pack("type:s data:s mimeType:s",
+				 kind == MEDIA_SOUND ? "audio" : "image", data,
+				 found);
 	else if (is_text_type(type) && m->len > 0 && utf8_ok(m->text, m->len) &&
 		 memchr(m->text, '\0', m->len) == NULL)
 		item = json_pack("type:s text:S", "text", m->text, m->len);
@@ -142,7 +120,8 @@ show_piece(const struct response *m, struct json_object *head, const char *data)
 	content = json_object_new_array();
 	json_object_array_add(content,
 			      json_pack("type:s text:S", "text", text, len));
-	json_object_array_add(content, item);
+	json_object_array_add(content, mcp_block_for(item, m->revision));
+	json_object_put(item);
 	return content;
 }
 
@@ -167,16 +146,17 @@ static struct json_object *make_artifact(struct response *m)
 	return result;
 }
 
-/* Return how many bytes to give without a limit: pictures whole. */
+/* Return how many bytes to give without a limit: pictures and sounds whole. */
 static int64_t most_of(const struct request *req, const char *mime_type,
 		       int64_t size)
 {
-	int64_t most = config_inline_bytes(req->session->ctx->config);
+	const struct config *c = req->session->ctx->config;
+	int64_t most = config_inline_bytes(c);
 	/* the answer has the bytes twice, in base64 */
 	int64_t room = (int64_t)request_max_bytes(req) / 4;
 
-	return picture_of(mime_type) != NULL && size <= IMAGE_MAX &&
-		       size <= room
+	return media_claimed(mime_type) != MEDIA_NONE &&
+		       size <= c->inline_image_bytes && size <= room
 		   ? most > size ? most : size
 		   : most;
 }
@@ -213,7 +193,7 @@ static void on_artifact(void *arg, const struct store_result *res)
 	most = most_of(req, a->mime_type, a->size);
 	if ((int64_t)len > most)
 		len = (size_t)most;
-	/* a limit that the client gives holds to the byte */
+	/* a limit by the client holds to the byte */
 	if (json_member(args, "limit") == NULL && len > 0 &&
 	    offset + (int64_t)len < a->size && is_text_type(a->mime_type))
 		len = end_of_piece(res->data, len);
@@ -233,9 +213,10 @@ void tool_artifact_get(struct request *req, struct json_object *args)
 	struct context *ctx = req->session->ctx;
 	struct json_object *given = json_member(args, "limit");
 	int64_t most = config_inline_bytes(ctx->config);
-	int64_t limit = given != NULL	   ? json_object_get_int64(given)
-			: most > IMAGE_MAX ? most
-					   : IMAGE_MAX;
+	int64_t shown = ctx->config->inline_image_bytes;
+	int64_t limit = given != NULL  ? json_object_get_int64(given)
+			: most > shown ? most
+				       : shown;
 	struct schema_error err = {.pointer = "/limit", .keyword = "maximum"};
 	struct tool_error r = {0};
 	char id[ID_SIZE];

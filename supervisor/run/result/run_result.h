@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "proto/mcp/mcp.h"
-#include "supervisor/store/store.h"
+#include "supervisor/run/result/run_pictures.h"
 
 /* most links to artifacts; get_task_run lists all */
 #define RUN_RESULT_LINKS 100
@@ -28,6 +28,8 @@ struct run_result_source {
 	bool promised;	   /* the tool has an outputSchema; not form _VIEW */
 	size_t max;	   /* bytes of the message */
 	unsigned level;	   /* the level below gave more than MAX bytes */
+	/* shown beside the links to them, and borrowed; NULL: links alone */
+	const struct run_pictures *pictures;
 };
 
 /*

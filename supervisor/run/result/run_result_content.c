@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_result_content.c - the items after the first, for run_result.c: failed
- * steps of a partial success, artifacts not kept, and links to artifacts. A
- * model needs no further call to learn about these. All items are made from the
- * view, so they are the same at once and after a restart. A result too long for a
+ * steps of a partial success, artifacts not kept, and links to artifacts, each with
+ * its picture. A model needs no further call to learn about these. All items but the
+ * pictures are made from the view, so they are the same at once and after a restart.
+ * A result too long for a
  * message is linked to in parts, each short enough for an answer of resources/read.
  */
 #include "supervisor/run/result/run_result_private.h"
@@ -13,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text/base64.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/resource_uri.h"
@@ -149,21 +151,44 @@ static bool has_link(struct json_object *content, size_t n, const char *uri)
 	return false;
 }
 
+static void add_picture(struct json_object *content,
+			const struct run_result_source *a,
+			struct json_object *artifact)
+{
+	const struct run_picture *p =
+	    a->pictures == NULL
+		? NULL
+		: run_pictures_find(a->pictures,
+				    json_member_str(artifact, "artifactId"));
+	char *data;
+
+	if (p == NULL)
+		return;
+	data = xcalloc(1, BASE64_LEN(p->len) + 1);
+	base64_encode(data, p->data, p->len);
+	json_object_array_add(content, json_pack("type:s data:s mimeType:s",
+						 "image", data, p->mime_type));
+	free(data);
+}
+
 static void add_links(struct json_object *content,
-		      struct json_object *artifacts, const char *run_id,
-		      enum mcp_revision rev)
+		      const struct run_result_source *a,
+		      struct json_object *artifacts, enum mcp_revision rev)
 {
 	size_t n = artifacts != NULL ? json_object_array_length(artifacts) : 0;
 	size_t given = json_object_array_length(content);
 	struct buf text = {0};
 
 	for (size_t i = 0; i < n && i < RUN_RESULT_LINKS; i++) {
-		struct json_object *link =
-		    link_of(json_object_array_get_idx(artifacts, i), run_id);
+		struct json_object *artifact =
+		    json_object_array_get_idx(artifacts, i);
+		struct json_object *link = link_of(artifact, a->id);
 
 		if (has_link(content, given, json_member_str(link, "uri"))) {
 			json_object_put(link);
-		} else if (mcp_has(rev, MCP_RESOURCE_LINKS)) {
+			continue;
+		}
+		if (mcp_has(rev, MCP_RESOURCE_LINKS)) {
 			json_object_array_add(content, link);
 		} else {
 			if (buf_len(&text) == 0)
@@ -177,13 +202,14 @@ static void add_links(struct json_object *content,
 				   json_member_str(link, "uri"));
 			json_object_put(link);
 		}
+		add_picture(content, a, artifact);
 	}
 	if (n > RUN_RESULT_LINKS)
 		buf_printf(&text,
 			   "%s%zu more artifacts of this run are listed "
 			   "by get_task_run, with the runId %s.",
 			   buf_len(&text) > 0 ? "\n" : "", n - RUN_RESULT_LINKS,
-			   run_id);
+			   a->id);
 	say_text(content, &text);
 }
 
@@ -202,7 +228,7 @@ void run_result_add_details(struct json_object *content,
 		say_steps(content, steps);
 	}
 	say_missing(content, missing);
-	add_links(content, artifacts, a->id, rev);
+	add_links(content, a, artifacts, rev);
 	json_object_put(missing);
 	json_object_put(artifacts);
 	json_object_put(steps);

@@ -84,7 +84,7 @@ sub invalid {
 	answer_ok($r, 'get_runtime_profile answers in both ways');
 	same_json($v->{limits}, {
 		maxConcurrentRuns => 2, maxRunTimeoutMs => 900000,
-		maxArtifactInlineBytes => 262144, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
+		maxArtifactInlineBytes => 262144, inlineImageBytes => 1048576, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
 		maxTtlMs => 3700000, runTtlMs => 7200000, keepInputsBytes => 262144, artifactTtlMs => 86400000,
 		taskAfterMs => 1000, maxListenStreams => 32, maxResidents => 4, maxResidentsInAll => 32, residentMemory => 2 << 30, residentIdleMs => 900000, residentLifeMs => 28800000, inputWaitMs => 600000, maxParkedRuns => 64,
 		inlineWaitMs => 60000, maxCpuMs => 900000, serverMemory => 1073741824,

@@ -9,7 +9,7 @@
 
 #define PNG "\x89PNG\r\n\x1a\n...."
 
-static struct client ada, bob;
+static struct client ada, bob, old;
 
 static void begin(void)
 {
@@ -18,6 +18,7 @@ static void begin(void)
 	server_load();
 	client_begin(&ada, 7, MCP_2025_11_25);
 	client_begin(&bob, 8, MCP_2025_11_25);
+	client_begin(&old, 7, MCP_2024_11_05);
 	client_tool(&ada, "run_task_template",
 		    "{\"templateId\":\"draw\",\"inputs\":{},"
 		    "\"options\":{\"mode\":\"async\"}}");
@@ -28,6 +29,7 @@ static void end(void)
 	server_run_end(server_run(), "1");
 	client_end(&ada);
 	client_end(&bob);
+	client_end(&old);
 	server_end();
 }
 
@@ -185,6 +187,28 @@ TEST(a_picture_is_given_beyond_the_limit)
 	       "a picture is cut by the limit of a client");
 	is_str(at(answer, "/result/content/1"), NULL,
 	       "a piece of a picture is not shown");
+	end();
+}
+
+TEST(sounds)
+{
+	struct json_object *answer;
+	const char *id;
+
+	begin();
+	id = keep("audio/x-wav", "RIFF....WAVE 0123456789");
+	answer = get(&ada, id, "");
+	is_str(at(answer, "/result/content/1/type"), "audio",
+	       "a sound is given whole, as a sound");
+	is_str(at(answer, "/result/content/1/mimeType"), "audio/wav",
+	       "a sound has the type of its bytes");
+	answer = get(&old, id, "");
+	is_str(at(answer, "/result/content/1/text"),
+	       "[audio, audio/wav: this client's revision of MCP has no audio]",
+	       "a revision without sounds is told of one");
+	answer = get(&ada, keep("audio/mpeg", "no sound"), "");
+	is_str(at(answer, "/result/content/1"), NULL,
+	       "bytes that only claim to be a sound are not given as one");
 	end();
 }
 

@@ -28,12 +28,13 @@
 #define MSG_BODY_MAX (1ull << 30) /* bytes: the claimed total of any body */
 /* values in the JSON of a question's parameters */
 #define MSG_ASK_VALUES_MAX 20000
-#define MSG_ASK_MAX (1u << 20)	  /* bytes: CALL's or INPUT's parameters */
-#define MSG_ANSWER_MAX (4u << 20) /* bytes: ANSWER's value, or its error */
-#define MSG_SEQ_MAX UINT32_MAX	  /* the largest number of a CALL or INPUT */
-#define MSG_KB_MAX UINT32_MAX	  /* KiB of memory: 4 TiB */
-#define MSG_ASKS_MAX 64u	  /* CALLs and INPUTs unanswered at once */
-#define MSG_BURST_S 4u		  /* seconds: see msg_cost() */
+#define MSG_ASK_MAX (1u << 20)	    /* bytes: CALL's or INPUT's parameters */
+#define MSG_ANSWER_MAX (4u << 20)   /* bytes: ANSWER's value, or its error */
+#define MSG_PRINTED_MAX (64u << 10) /* bytes: PRINTED of a stream, together */
+#define MSG_SEQ_MAX UINT32_MAX	    /* the largest number of a CALL or INPUT */
+#define MSG_KB_MAX UINT32_MAX	    /* KiB of memory: 4 TiB */
+#define MSG_ASKS_MAX 64u	    /* CALLs and INPUTs unanswered at once */
+#define MSG_BURST_S 4u		    /* seconds: see msg_cost() */
 /* bytes of a question that count as a message */
 #define MSG_ASK_PACE 1024u
 #define MSG_RATE_MIN 100u /* bounds of a rate in messages a second */
@@ -65,6 +66,7 @@ enum msg_type {
 	MSG_WAITING = 27,
 	MSG_USED = 28,
 	MSG_KEPT = 29,
+	MSG_PRINTED = 30,
 };
 
 /* Bytes borrowed from the frame or the caller; not NUL-ended. */
@@ -106,6 +108,12 @@ enum msg_lost_kind {
 	MSG_LOST_NO_FILE, /* not a plain file: only plain files are kept */
 	MSG_LOST_ROOM, /* ERRMSG is full ("memory", "files"): ends may be cut */
 	MSG_LOST_KINDS
+};
+
+enum msg_printed_stream {
+	MSG_PRINTED_STDOUT,
+	MSG_PRINTED_STDERR,
+	MSG_PRINTED_STREAMS
 };
 
 /* The messages of msg.def as structs; all integers are uint64_t. */

@@ -28,7 +28,7 @@ enum { EXIT_SENT = 0, EXIT_NO_SUPERVISOR = 1, EXIT_PROTOCOL = 1 };
  * variables.
  */
 static char frame[CHAN_FRAME_MAX] __attribute__((aligned(1)));
-/* a separate buffer, since channel_fail_and_exit() may interrupt channel_send() */
+/* a separate buffer, since these messages may interrupt channel_send() */
 static char last[CHAN_FRAME_MAX];
 
 /* allowed messages per second; 0: before RUN */
@@ -152,6 +152,11 @@ bool channel_recv_now(struct msg *m)
 		return false;
 	decode_frame(m, n);
 	return true;
+}
+
+void channel_send_at_once(const struct msg *m)
+{
+	(void)chan_send(ZYGOTE_PROTO_RUN_FD, last, msg_put(last, m));
 }
 
 void channel_fail_and_exit(const char *code, const char *message,

@@ -21,6 +21,12 @@ void channel_set_rate(uint64_t rate);
 
 void channel_send(const struct msg *m);
 
+/*
+ * Send M, without a body, regardless of the pace and of any message in progress; it is
+ * dropped when the socket has no room. Async-signal-safe.
+ */
+void channel_send_at_once(const struct msg *m);
+
 /* Send M, which has a body but no total and head yet, with the N bytes. */
 void channel_send_body(struct msg *m, const char *p, size_t n);
 
@@ -36,7 +42,7 @@ void channel_broken(void) __attribute__((noreturn));
 
 /*
  * Send FAIL regardless of any message in progress, even between two CHUNKs, and _exit.
- * Async-signal-safe, as no other function here is.
+ * Async-signal-safe.
  */
 _Noreturn void channel_fail_and_exit(const char *code, const char *message,
 				     struct str details);

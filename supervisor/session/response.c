@@ -24,6 +24,8 @@
 #define ANSWER_COPIES                                                          \
 	4 /* of a text while its answer is made: the text may come twice */
 
+#define REST 32768 /* of an answer, beside pictures and the texts of the run */
+
 struct made {
 	struct request *request; /* held by a reference */
 	struct response m;	 /* with copies of its texts */
@@ -216,18 +218,27 @@ static void on_pictures(void *arg)
 	make_later(d);
 }
 
+/*
+ * Return the bytes of pictures that fit into M's message as base64, beside the texts
+ * of the run, which may come twice.
+ */
+static int64_t room_for_pictures(const struct response *m)
+{
+	int64_t room = ((int64_t)m->max - 2 * (int64_t)m->len - REST) / 4 * 3;
+
+	return room < RUN_PICTURES_BYTES ? room : RUN_PICTURES_BYTES;
+}
+
 /* Read the pictures of the run in M first, if it has any. */
 static bool show_pictures(struct request *req, const struct response *m)
 {
-	int64_t room = (int64_t)m->max * 3 / 8; /* as base64, half of it */
 	struct run_pictures pictures;
 	struct made *d;
 
 	if (m->answer.view == NULL ||
-	    run_pictures_choose(
-		&pictures, req->requestor, m->text, m->len,
-		req->ctx->config->inline_image_bytes,
-		room < RUN_PICTURES_BYTES ? room : RUN_PICTURES_BYTES) == 0)
+	    run_pictures_choose(&pictures, req->requestor, m->text, m->len,
+				req->ctx->config->inline_image_bytes,
+				room_for_pictures(m)) == 0)
 		return false;
 	d = hold(req, m);
 	d->pictures = pictures;

@@ -87,6 +87,7 @@ static void hear(int sock)
 		case MSG_LOG:
 		case MSG_LOST:
 		case MSG_USED:
+		case MSG_PRINTED:
 		case MSG_FAIL:
 			if (owed != 0)
 				abort();

@@ -54,6 +54,7 @@ void shim_fail(const char *code, const char *details, const char *fmt, ...)
 	if (n < 0 || (size_t)n >= sizeof(message))
 		n = sizeof(message) - 1;
 	shim_end_all(); /* first, since the message may wait for the pace */
+	shim_tell_printed();
 	report_fail(code, message, (size_t)n,
 		    details != NULL ? (struct str){details, strlen(details)}
 				    : (struct str){0});
@@ -142,6 +143,7 @@ void shim_recv_call(struct shim *s)
 	if (interrupt_by_call(s, &c))
 		return;
 	shim_end_all();
+	shim_tell_printed();
 	steps_close();
 	signals_violation(&c);
 }
@@ -292,8 +294,8 @@ static void on_term(int sig, siginfo_t *si, void *context)
 }
 
 /*
- * SIGQUIT from outside: exit without a message, once all processes are charged. A pending
- * SIGQUIT of the program blocks a signal from outside, so SIGQUIT of the program ends the
+ * SIGQUIT from outside: tell what was printed, and exit without FAIL, once all processes
+ * are charged. A pending SIGQUIT of the program blocks a signal from outside, so SIGQUIT of the program ends the
  * run, too.
  */
 static void on_quit(int sig, siginfo_t *si, void *context)
@@ -302,6 +304,9 @@ static void on_quit(int sig, siginfo_t *si, void *context)
 
 	(void)sig, (void)context;
 	shim_end_all();
+	if (shim.run_id[0] != '\0' &&
+	    (!shim_stays() || shim_has_resident_run()))
+		shim_tell_printed();
 	if (outside)
 		_exit(SHIM_EXIT_SENT);
 	if (shim.run_id[0] == '\0')

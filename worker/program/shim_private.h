@@ -17,6 +17,7 @@
  *   shim_files.c      files of the program that become artifacts
  *   shim_output.c     files in out/, after the end of the program
  *   shim_resident.c   a program that stays for several runs
+ *   shim_printed.c    what given code printed in a failed run
  */
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
@@ -120,7 +121,6 @@ bool shim_is_blank(const char *p, size_t n);
 /* The program's reply, or NULL: then the output is the result. */
 const struct buf *shim_reply(void);
 
-
 /* ---- shim_questions.c ---- */
 
 void shim_forget_questions(void); /* the open questions of a resident's run */
@@ -178,6 +178,16 @@ void shim_doubt(void);
 
 /* Remove the files and folders in out/ and in/, for a resident's next run. */
 void shim_empty_folders(struct shim *s);
+
+/* ---- shim_printed.c ---- */
+
+/* The beginning of the paths of both files; .stdout and .stderr follow. */
+#define SHIM_PRINTED "/dev/shm/.printed"
+
+/* Send what the code of a failed run printed. Async-signal-safe. */
+void shim_tell_printed(void);
+/* Remove both files, for a resident's next run. */
+void shim_forget_printed(void);
 
 /* ---- shim_wait.c ---- */
 

@@ -250,6 +250,8 @@ const char *shim_on_failed(struct shim *s, struct json_view v)
 static void report_end(const struct run_end *e)
 {
 	if (e->failed)
+		shim_tell_printed();
+	if (e->failed)
 		report_fail(e->code, e->message, e->message_len,
 			    (struct str){e->details, strlen(e->details)});
 	else
@@ -279,6 +281,7 @@ static void forget_run(struct shim *s)
 	s->artifact_bytes = 0;
 	s->refused = NOT_REFUSED;
 	shim_forget_pipes();
+	shim_forget_printed();
 	shim_forget_steps();
 	shim_forget_questions();
 	progress_forget();

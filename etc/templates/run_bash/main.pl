@@ -12,7 +12,7 @@ use File::Copy qw(copy);
 use File::Path qw(make_path);
 use IO::Select;
 use JSON::PP;
-use Fcntl qw(O_CREAT O_EXCL O_WRONLY);
+use Fcntl qw(O_CREAT O_EXCL O_TRUNC O_WRONLY);
 use POSIX qw(WNOHANG setsid);
 use Time::HiRes qw(time);
 
@@ -20,6 +20,8 @@ my $MOST = 65536; # bytes of an output that are told: as many of its end as of i
 my $WHOLE = 8 << 20; # bytes of a longer one that are kept, as an artifact
 my $LOGGED = 4096; # bytes of an output that are logged at a time
 my $COPIED = 1 << 20; # larger files are not copied, and can only be read
+# files in the cage, which tell the server what was printed when a limit ends this process, too
+my $PRINTED = ($ENV{PADDOCK_TEMPLATE_DIR} // '') eq '/template' ? '/dev/shm/.printed' : undef;
 our $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
 sub put {
@@ -68,10 +70,28 @@ sub hear {
 	my ($out, $err) = @_;
 
 	%name = (fileno $out => 'stdout', fileno $err => 'stderr');
-	%said = map { $_ => {whole => '', last => '', fresh => '', size => 0, missed => 0} } qw(stdout stderr);
+	%said = map { $_ => {whole => '', last => '', fresh => '', size => 0, missed => 0, file => file_of($_)} } qw(stdout stderr);
 	$open = IO::Select->new($out, $err);
 	$logs = 0;
 	$log_at = time + 0.02; # the answer of quick code has it all
+}
+
+sub file_of {
+	my ($name) = @_;
+	my $file;
+
+	return defined $PRINTED && sysopen($file, "$PRINTED.$name", O_WRONLY | O_CREAT | O_TRUNC, 0600) ? $file : undef;
+}
+
+# The size, and then as much of the beginning and of the end as is told. Where the memory
+# is full, less is kept.
+sub remember {
+	my ($one, $data, $before) = @_;
+	my $put = sub { sysseek $one->{file}, $_[0], 0; syswrite $one->{file}, $_[1] };
+
+	$put->(8 + $before, substr $data, 0, $MOST - $before) if $before < $MOST;
+	$put->(8 + $MOST / 2, $one->{last}) if $one->{size} > $MOST;
+	$put->(0, pack 'Q', $one->{size});
 }
 
 sub text_of { return decode('UTF-8', $_[0], FB_DEFAULT) }
@@ -86,6 +106,7 @@ sub take {
 	$one->{size} += $n;
 	$one->{last} .= $data;
 	substr $one->{last}, 0, -$MOST / 2, '' if length $one->{last} > $MOST / 2;
+	remember($one, $data, $one->{size} - $n) if $one->{file};
 	$one->{fresh} .= $data;
 	my $over = length($one->{fresh}) - $LOGGED;
 	return if $over <= 0;

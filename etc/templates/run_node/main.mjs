@@ -3,7 +3,7 @@
 // Runs the code that it is given in a Node.js of its own, and tells what that
 // printed and how it ended.
 import {spawn} from 'node:child_process';
-import {existsSync, lstatSync, mkdirSync, readFileSync, readSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync} from 'node:fs';
+import {closeSync, existsSync, lstatSync, mkdirSync, openSync, readFileSync, readSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync} from 'node:fs';
 import {constants, cpus} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
 import {compileFunction} from 'node:vm';
@@ -83,6 +83,20 @@ const keep = (name, data) => {
 	return answer.ok ? called ?? `${name}.txt` : null;
 };
 
+// Files in the cage, which tell the server what was printed when a limit ends this process, too.
+const printed = process.env.PADDOCK_TEMPLATE_DIR === '/template' ? '/dev/shm/.printed' : undefined;
+const files = {};
+const openForServer = (name) => {
+	if (files[name] !== undefined)
+		closeSync(files[name]);
+	try {
+		files[name] = printed === undefined ? undefined : openSync(`${printed}.${name}`, 'w', 0o600);
+	} catch { // the code has used up its files
+		files[name] = undefined;
+	}
+	return files[name];
+};
+
 // What the code prints to one of its outputs.
 class Output {
 	size = 0;
@@ -93,9 +107,11 @@ class Output {
 
 	constructor(name) {
 		this.name = name;
+		this.file = openForServer(name);
 	}
 
 	add(data) {
+		const before = this.size;
 		if (this.size < WHOLE)
 			this.whole.push(data.subarray(0, WHOLE - this.size));
 		this.size += data.length;
@@ -103,6 +119,22 @@ class Output {
 		const fresh = Buffer.concat([this.fresh, data]);
 		this.missed += Math.max(fresh.length - LOGGED, 0);
 		this.fresh = fresh.subarray(-LOGGED);
+		if (this.file !== undefined)
+			this.remember(data, before);
+	}
+
+	// The size, and then as much of the beginning and of the end as is told.
+	remember(data, before) {
+		const size = Buffer.from(BigUint64Array.of(BigInt(this.size)).buffer);
+
+		try {
+			if (before < MOST)
+				writeSync(this.file, data, 0, Math.min(data.length, MOST - before), 8 + before);
+			if (this.size > MOST)
+				writeSync(this.file, this.last, 0, MOST / 2, 8 + MOST / 2);
+			writeSync(this.file, size, 0, 8, 0);
+		} catch { // its memory is full
+		}
 	}
 
 	log() {

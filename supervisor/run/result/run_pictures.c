@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_pictures.c - reads the pictures that a run has made from the store, one after
- * the other, before session/response.c makes an answer with them on a thread. The
- * bytes decide what is a picture. A picture that cannot be read is left out: the
- * link to the artifact stays.
+ * run_pictures.c - reads the pictures of a run from the store, one after the other,
+ * before session/response.c makes an answer with pictures on a thread. The bytes of
+ * an artifact decide whether the artifact is a picture. An unreadable picture is left
+ * out: the link to the artifact stays.
  */
 #include "supervisor/run/result/run_pictures.h"
 
@@ -16,11 +16,11 @@
 #include "proto/json/json.h"
 
 /*
- * Artifacts come behind the steps of a view, and before a large result. Beyond this
- * many bytes the loop does not look for them.
+ * Bytes of a view in which the loop looks for artifacts: artifacts come behind the
+ * steps, and before a large result.
  */
 #define LOOKED_AT ((size_t)256 << 10)
-/* An answer has the bytes, their base64, and the message with that. */
+/* An answer has the bytes, the base64 of the bytes, and a message with the base64. */
 #define COPIES 4
 
 static struct json_object *artifacts_of(const char *view, size_t len)

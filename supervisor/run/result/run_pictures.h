@@ -16,17 +16,16 @@
 struct run_picture {
 	char artifact_id[ID_SIZE];
 	int64_t size;
-	const char *mime_type; /* by the bytes; NULL: not read, or no picture */
+	const char *mime_type; /* by the bytes; NULL: unread, or no picture */
 	char *data;	       /* owned */
 	size_t len;
 };
 
-/* All-zero: none. */
+/* Empty when zero. */
 struct run_pictures {
 	struct run_picture all[RUN_PICTURES_MAX];
 	size_t n, read;
-	struct requestor
-	    *who; /* borrowed; HELD bytes are counted in its memory */
+	struct requestor *who; /* borrowed; HELD bytes count as memory */
 	size_t held;
 	struct store *store;
 	void (*done)(void *arg);
@@ -35,18 +34,19 @@ struct run_pictures {
 
 /*
  * Choose the first pictures of the run with VIEW, LEN bytes: each of at most EACH
- * bytes, and ALL bytes together. None if WHO has no room. Returns their bytes.
+ * bytes, and ALL bytes together; without room in the memory of WHO no picture. Returns
+ * the bytes of the pictures.
  */
 int64_t run_pictures_choose(struct run_pictures *p, struct requestor *who,
 			    const char *view, size_t len, int64_t each,
 			    int64_t all);
 /*
- * Read P from STORE; then DONE is called with ARG, not before this returns. A
- * picture that has vanished, or is none by its bytes, is left out.
+ * Read P from STORE; then DONE is called with ARG, after the return of this function. A
+ * picture that has vanished, or has bytes of another kind, is left out.
  */
 void run_pictures_read(struct run_pictures *p, struct store *store,
 		       void (*done)(void *arg), void *arg);
-/* Return the picture that is ARTIFACT_ID, if it was read; or NULL. */
+/* Return the picture ARTIFACT_ID; NULL: unread, or no picture. */
 const struct run_picture *run_pictures_find(const struct run_pictures *p,
 					    const char *artifact_id);
 void run_pictures_fini(struct run_pictures *p);

@@ -33,7 +33,7 @@
 
 #define FRAMES_PER_WAKE 16 /* most frames read at once, of up to 64 KiB each */
 #define LINGER_MS 1000	   /* time from a worker's last message to its exit */
-#define END_MS 300	   /* time for a shim to end its processes */
+#define END_MS 2000	   /* time for a shim to end its processes, and tell */
 #define AGAIN_MS 100	   /* pause between two SIGTERMs; see ask_again() */
 
 /* ---- ending a worker ---- */
@@ -47,10 +47,11 @@ static void worker_kill(struct worker *w, int sig)
 {
 	if (sig == SIGKILL) {
 		w->killed = true; /* if not cloned yet, kill once cloned */
-		/* without a cgroup only the shim, which waits for the program's
-		   processes, knows their CPU time: the shim ends the program */
+		/* the shim ends the program, and tells what was printed; without a
+		   cgroup only the shim, which waits for the program's processes,
+		   knows their CPU time */
 		if (runtimes[w->run->template->runtime]->has_shim &&
-		    !w->spawned->held && !w->ending) {
+		    !w->ending) {
 			w->ending = true;
 			sig = SIGQUIT;
 			after_ms(w->deadline, END_MS);
@@ -75,6 +76,7 @@ static void worker_free(struct worker *w)
 	free(w->artifact.mime_type);
 	tool_error_fini(&w->tool_error);
 	worker_question_fini(w);
+	worker_printed_drop(w);
 	buf_fini(&w->result);
 	memory_give(&w->run->requestor->memory, w->result_held);
 	free(w);
@@ -168,6 +170,7 @@ static void leave_process(struct worker *w)
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
+	worker_printed_tell(w);
 	residents_rest(env->ctx->residents, r, w->spawned);
 	w->spawned = NULL;
 	worker_free(w);
@@ -541,6 +544,7 @@ static void on_reaped(struct spawned *spawned, int status,
 		e.output = buf_take(&w->result, &e.output_len);
 	e.reply_failed = w->have_result && r->output.is_reply &&
 			 output_parse_reply_failed(r->output.value);
+	worker_printed_tell(w);
 	worker_free(w);
 	env->on_over(env->arg, r, &e);
 }

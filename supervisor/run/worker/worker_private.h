@@ -37,6 +37,14 @@ enum phase {
 struct question; /* a question, until its answer is sent */
 TAILQ_HEAD(questions, question);
 
+/* What a program's code printed to a stream: beginning and end; see worker_printed.c. */
+struct printed {
+	bool told; /* by the shim */
+	struct buf text;
+	uint64_t end; /* bytes that were printed up to the end of the text */
+	size_t bytes; /* of all parts */
+};
+
 struct worker {
 	const struct worker_env *env;
 	struct run *run;
@@ -73,6 +81,7 @@ struct worker {
 	/* PHASE_ASK: the question whose parameters come */
 	struct question *asking;
 	struct buf params;
+	struct printed printed[MSG_PRINTED_STREAMS];
 	struct buf result;
 	/* bytes of RESULT, if large, counted in the requestor's memory */
 	size_t result_held;
@@ -82,11 +91,12 @@ struct worker {
 	struct rusage said; /* with the result: the use of CPU and memory */
 	bool over;	    /* the run is over, and the worker exits */
 	bool silent;	    /* the worker closed its end of the socket */
-	bool lived_on;	  /* the worker lived on after silent, and was killed */
-	bool ending;	  /* the shim was told to end the program and wait */
-	enum zygote_proto_why interrupted; /* the limit that a resident's run met */
-	bool stay_sent;	  /* a resident was told that it stays */
-	bool stays;	  /* the process waits for the next run */
+	bool lived_on; /* the worker lived on after silent, and was killed */
+	bool ending;   /* the shim was told to end the program and wait */
+	enum zygote_proto_why
+	    interrupted; /* the limit that a resident's run met */
+	bool stay_sent;	 /* a resident was told that it stays */
+	bool stays;	 /* the process waits for the next run */
 	bool killed;
 	bool late;     /* a message came after the last message */
 	double tokens; /* bucket of the message rate */
@@ -165,6 +175,18 @@ void worker_send_body(struct worker *w);
 
 /* Free the inputs, if they are needed no more: READY came, or all was sent. */
 void worker_drop_inputs(struct worker *w);
+
+/* ---- worker_printed.c ---- */
+
+/* Keep M, a part of what W's code printed. False: M is beyond the bounds. */
+bool worker_printed_add(struct worker *w, const struct msg_printed *m);
+/*
+ * Add stdout and stderr to the details of the run's error, if there is an error whose
+ * details lack stdout, and the shim has told of a stream.
+ */
+void worker_printed_tell(const struct worker *w);
+/* Forget what W's code printed. */
+void worker_printed_drop(struct worker *w);
 
 /* ---- worker_cpu.c ---- */
 

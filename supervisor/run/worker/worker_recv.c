@@ -287,11 +287,35 @@ static int on_fail(struct worker *w, const struct msg *m)
 	return 0;
 }
 
+static int on_printed(struct worker *w, const struct msg *m)
+{
+	if (!runtimes[w->run->template->runtime]->has_shim)
+		return worker_violation(w, "a message out of turn");
+	return worker_printed_add(w, &m->printed)
+		   ? 0
+		   : worker_violation(w, "a PRINTED beyond its bounds");
+}
+
+/* W is being killed: only what was printed still counts. */
+static int recv_last_words(struct worker *w, const void *frame, size_t len)
+{
+	const char *errmsg;
+	struct msg m;
+
+	if (msg_get(&m, frame, len, &errmsg) == 0 && m.type == MSG_PRINTED &&
+	    runtimes[w->run->template->runtime]->has_shim)
+		(void)worker_printed_add(w, &m.printed);
+	return 0;
+}
+
 #define IN(phase) (1u << (phase))
+#define UNTIL_DONE                                                             \
+	(IN(PHASE_SPAWNED) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |          \
+	 IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK))
 
 /*
- * The phases in which each message is legal; FAIL may break off a body (a
- * signal's report).
+ * The phases in which each message is legal; FAIL and PRINTED before it may break
+ * off a body (a signal's report).
  */
 static const struct {
 	unsigned phases;
@@ -308,9 +332,8 @@ static const struct {
     [MSG_ARTIFACT] = {IN(PHASE_TALKING), worker_artifact},
     [MSG_LOST] = {IN(PHASE_TALKING), worker_lost},
     [MSG_RESULT] = {IN(PHASE_TALKING), on_result},
-    [MSG_FAIL] = {IN(PHASE_SPAWNED) | IN(PHASE_TALKING) | IN(PHASE_ARTIFACT) |
-		      IN(PHASE_ANSWER) | IN(PHASE_RESULT) | IN(PHASE_ASK),
-		  on_fail},
+    [MSG_PRINTED] = {UNTIL_DONE, on_printed},
+    [MSG_FAIL] = {UNTIL_DONE, on_fail},
     [MSG_CALL] = {IN(PHASE_TALKING), worker_question_call},
     [MSG_INPUT] = {IN(PHASE_TALKING), worker_question_input},
     [MSG_DROP] = {IN(PHASE_TALKING), worker_question_dropped},
@@ -352,7 +375,7 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 	struct msg m;
 
 	if (w->run->error.code != NULL && w->killed)
-		return 0; /* the worker is being killed */
+		return recv_last_words(w, frame, len);
 	if (w->phase == PHASE_DONE && !w->stays &&
 	    w->run->job.resident != NULL) {
 		if (msg_get(&m, frame, len, &errmsg) < 0)
@@ -372,7 +395,8 @@ int worker_recv(struct worker *w, const void *frame, size_t len)
 		return worker_violation(w, errmsg);
 	w->run->use.messages += m.type != MSG_USED; /* the shim's own */
 	if (w->phase == PHASE_SPAWNED && m.type != MSG_READY &&
-	    m.type != MSG_FAIL && m.type != MSG_WAITING)
+	    m.type != MSG_FAIL && m.type != MSG_WAITING &&
+	    m.type != MSG_PRINTED)
 		on_ready(w, &m); /* RUN was read, without a READY */
 	if (m.type >= ARRAY_LEN(legal) || legal[m.type].apply == NULL ||
 	    (legal[m.type].phases & IN(w->phase)) == 0)

@@ -83,6 +83,10 @@ const struct msg samples[] = {
 	       .total = 70000,
 	       .head = S("{\"m")}},
     {.type = MSG_DROP, .drop = {.seq = 7}},
+    {.type = MSG_PRINTED,
+     .printed = {.stream = MSG_PRINTED_STDERR,
+		 .at = 100000,
+		 .text = S("a\0\xff")}},
     {.type = MSG_LOST,
      .lost = {.kind = MSG_LOST_UNFIT,
 	      .told = true,
@@ -171,6 +175,10 @@ bool same(const struct msg *a, const struct msg *b)
 		       a->kept.cpu_ms == b->kept.cpu_ms &&
 		       a->kept.memory_bytes == b->kept.memory_bytes &&
 		       same_str(a->kept.why, b->kept.why);
+	case MSG_PRINTED:
+		return a->printed.stream == b->printed.stream &&
+		       a->printed.at == b->printed.at &&
+		       same_str(a->printed.text, b->printed.text);
 	case MSG_PROGRESS:
 		return a->progress.done == b->progress.done &&
 		       a->progress.total == b->progress.total &&

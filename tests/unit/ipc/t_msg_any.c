@@ -151,6 +151,11 @@ static struct msg any_msg(enum msg_type type)
 		m.kept.memory_bytes = any_up_to(MSG_INT_MAX);
 		m.kept.why = any_text(0, MSG_TEXT_MAX);
 		break;
+	case MSG_PRINTED:
+		m.printed.stream = any(MSG_PRINTED_STREAMS);
+		m.printed.at = any_up_to(MSG_INT_MAX);
+		m.printed.text = any_bytes(0, MSG_CHUNK_MAX);
+		break;
 	case MSG_PROGRESS:
 		m.progress.done = any_up_to(MSG_INT_MAX);
 		m.progress.total = any_up_to(MSG_INT_MAX);
@@ -213,7 +218,7 @@ static const enum msg_type types[] = {
     MSG_RUN,	 MSG_CHUNK, MSG_ANSWER,	  MSG_READY,  MSG_PROGRESS,
     MSG_STEP,	 MSG_LOG,   MSG_ARTIFACT, MSG_RESULT, MSG_FAIL,
     MSG_CALL,	 MSG_INPUT, MSG_DROP,	  MSG_LOST,   MSG_PREPARE,
-    MSG_WAITING, MSG_USED,  MSG_STAY,	  MSG_KEPT,
+    MSG_WAITING, MSG_USED,  MSG_STAY,	  MSG_KEPT,   MSG_PRINTED,
 };
 
 TEST(round_trips_of_any)

@@ -29,6 +29,7 @@ static char long_head[MSG_CHUNK_MAX + 1];
 #define INPUT(...) MSG(INPUT, input, __VA_ARGS__)
 #define DROP(...) MSG(DROP, drop, __VA_ARGS__)
 #define LOST(...) MSG(LOST, lost, __VA_ARGS__)
+#define PRINTED(...) MSG(PRINTED, printed, __VA_ARGS__)
 #define PROGRESS(...) MSG(PROGRESS, progress, __VA_ARGS__)
 #define STEP(...) MSG(STEP, step, __VA_ARGS__)
 #define LOG(...) MSG(LOG, log, __VA_ARGS__)
@@ -154,6 +155,15 @@ static const struct {
     {LOST(.count = 1, .name = S("a\nb")),
      "lost.name is not UTF-8 or has a control character",
      "LOST of a name that begins a line"},
+
+    {PRINTED(.stream = MSG_PRINTED_STDERR, .at = MSG_INT_MAX), OK,
+     "PRINTED of nothing, of the last stream"},
+    {PRINTED(.text = LONG_HEAD), "printed.text is over 63 KiB",
+     "PRINTED of more than 63 KiB"},
+    {PRINTED(.stream = MSG_PRINTED_STREAMS),
+     "printed.stream is over 1, the last stream", "PRINTED of stream 2"},
+    {PRINTED(.at = MSG_INT_MAX + 1), "printed.at is over 2^53",
+     "PRINTED beyond 2^53"},
 
     {PROGRESS(.total = 0), OK, "PROGRESS of 0 in 0"},
     {PROGRESS(.done = 5, .total = 1), OK,
@@ -348,7 +358,7 @@ static const struct {
     {"a DROP of nothing", BYTES("\x91\x19"), "DROP with other than 1 field"},
     {"a LOST of nothing", BYTES("\x91\x1a"), "LOST with other than 6 fields"},
     {"a KEPT of nothing", BYTES("\x91\x1d"), "KEPT with other than 4 fields"},
-    {"type 30", BYTES("\x91\x1e"), "an unknown message type"},
+    {"type 31", BYTES("\x91\x1f"), "an unknown message type"},
     {"type 2^32 + 16", BYTES("\x91\xcf\0\0\0\x01\0\0\0\x10"),
      "an unknown message type"},
     {"type 2^64 - 1", BYTES("\x91\xcf\xff\xff\xff\xff\xff\xff\xff\xff"),

@@ -83,5 +83,5 @@ void shim_tell_printed(void)
 void shim_forget_printed(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		(void)unlink(paths[i]);
+		(void)unlinkat(AT_FDCWD, paths[i], 0);
 }

@@ -63,6 +63,7 @@ for (users()) {
 	for my $t (@TEMPLATES) {
 		my $r = $s->run_sync($t => {code => $LOOPS{$t}, notebook => 'n'}, timeoutMs => 2500);
 		is(details($r)->{stdout}, '', "$who: $t: a cell tells nothing of the cell before") or diag explain $r;
+		unlike(json_of($r->{notebook}), qr/shim/, "$who: $t: a notebook outlives a cell that failed");
 	}
 	$s->stop;
 }

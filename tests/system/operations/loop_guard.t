@@ -13,7 +13,7 @@ use POSIX qw(WNOHANG);
 
 my @TESTS = map { "tests/system/$_.t" } qw(
 	http/http http/http_listen http/http_ready http/http_artifacts
-	sessions/listen sessions/mcp_base sessions/notifications sessions/resources sessions/revisions sessions/stateless
+	templates/pictures sessions/listen sessions/mcp_base sessions/notifications sessions/resources sessions/revisions sessions/stateless
 	tasks/tasks tasks/tasks_extension_http tasks/tasks_http input/input input/input_http
 	requestors/requestors_http requestors/cross_requestor runs/contract runs/retry runs/regressions
 	store/artifacts store/drain operations/reload);

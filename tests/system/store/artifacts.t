@@ -25,7 +25,8 @@ for my $kind (qw(database folder)) {
 	my $url    = postgres_url($root);
 	my $where  = $kind eq 'folder' ? "folder:$root" : $kind;
 	my @server = map {
-		Http->new( templates => { sums => { program => $PROGRAM, %FILE }, makes => lua('return run.artifact{name = "a", data = ("x"):rep(3000000)}') },
+		Http->new( templates => { sums => { program => $PROGRAM, %FILE }, makes => lua('return run.artifact{name = "a", data = ("x"):rep(3000000)}'),
+				draws => lua('return run.artifact{name = "a.png", mimeType = "image/png", data = "\\137PNG\\r\\n\\26\\n" .. ("x"):rep(300000)}') },
 			tokens => { ada => 'a' }, config => "[store]\nurl = $url\nartifacts = $where\n" )
 	} 1, 2;
 	my ( $s, $t ) = @server;
@@ -40,10 +41,13 @@ for my $kind (qw(database folder)) {
 	my $run = $s->client('ada')->greeted->run_sync( makes => {} );
 	my $of_run = $run->{artifacts}[0]{artifactId} // '';
 	is( length $t->fetch( 'GET', "/artifacts/$of_run", {%ADA} )->{body}, 3000000, '  what a run made is anybody\'s to give' );
-	is( scalar $files->(), $kind eq 'folder' ? 2 : 0, '  as files in the one folder, or as none' );
+	my $drawn = $s->client('ada')->greeted->run_sync( draws => {} );
+	my $shown = $t->client('ada')->greeted->tool( get_task_run => { runId => $drawn->{runId} } );
+	is( join( ' ', map { $_->{type} } @{ $shown->{content} } ), 'text resource_link image', "$kind: a picture is shown by another server as well" );
+	is( scalar $files->(), $kind eq 'folder' ? 3 : 0, '  as files in the one folder, or as none' );
 	is( $t->fetch( 'DELETE', "/artifacts/$id", {%ADA} )->{status}, 204, '  the other may delete it' );
 	is( $s->fetch( 'GET', "/artifacts/$id", {%ADA} )->{status}, 404, '  and then it is gone' );
-	is( scalar $files->(), $kind eq 'folder' ? 1 : 0, '  from there' );
+	is( scalar $files->(), $kind eq 'folder' ? 2 : 0, '  from there' );
 	$_->stop for @server;
 }
 

@@ -82,6 +82,26 @@ for (users()) {
 	$s->stop;
 }
 
+# ---- files that the code has spoilt ----
+{
+	my %spoils = (
+		run_python => "import os\nfor name in ('stdout', 'stderr'):\n    os.unlink(f'/dev/shm/.printed.{name}')\n    os.mkdir(f'/dev/shm/.printed.{name}')\n",
+		run_node => "for (const name of ['stdout', 'stderr']) { require('fs').unlinkSync(`/dev/shm/.printed.\${name}`); require('fs').mkdirSync(`/dev/shm/.printed.\${name}`) }\n",
+		run_bash => "for name in stdout stderr; do rm /dev/shm/.printed.\$name; mkdir /dev/shm/.printed.\$name; done\n",
+	);
+	my $s = Paddock->new(dirs => ['etc/templates'])->greeted;
+
+	for my $t (@TEMPLATES) {
+		my $cell = sub { $s->run_sync($t => {code => $_[0], notebook => 'n'})->{result} // {} };
+
+		is($cell->("$spoils{$t}$PRINTS{$t}")->{stdout}, "said\n", "$t: a cell that spoils the files is answered");
+		my $next = $cell->($PRINTS{$t});
+		is($next->{stdout}, "said\n", "$t: the next cell is answered");
+		is($next->{notebook}{state}, 'kept', "$t: the notebook goes on");
+	}
+	$s->stop;
+}
+
 # ---- CPU time ----
 {
 	my $s = Paddock->new(dirs => ['etc/templates'], config => {max_cpu_ms => 2500})->greeted;

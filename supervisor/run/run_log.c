@@ -162,10 +162,12 @@ static bool says_nothing(const char *code)
 void run_log_tell(struct run *r)
 {
 	size_t n = r->log.text != NULL ? buf_len(r->log.text) : 0, skip;
+	/* the tail of a program's own standard error, which the log repeats */
+	bool has_tail = json_member(r->error.details, "stderr") != NULL &&
+			json_member(r->error.details, "stdout") == NULL;
 	char *text;
 
-	if (n == 0 || !says_nothing(r->error.code) ||
-	    json_member(r->error.details, "stderr") != NULL)
+	if (n == 0 || !says_nothing(r->error.code) || has_tail)
 		return;
 	skip = n > RUN_LOG_END_MAX ? n - RUN_LOG_END_MAX : 0;
 	text = xstrndup(buf_data(r->log.text) + skip, n - skip);

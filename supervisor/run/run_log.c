@@ -162,19 +162,17 @@ static bool says_nothing(const char *code)
 void run_log_tell(struct run *r)
 {
 	size_t n = r->log.text != NULL ? buf_len(r->log.text) : 0, skip;
-	/* the tail of a program's own standard error, which the log repeats */
-	bool has_tail = json_member(r->error.details, "stderr") != NULL &&
-			json_member(r->error.details, "stdout") == NULL;
+	struct json_object *d = r->error.details;
 	char *text;
 
-	if (n == 0 || !says_nothing(r->error.code) || has_tail)
+	if (n == 0 || !says_nothing(r->error.code) ||
+	    (json_member(d, "stderr") && !json_member(d, "stdout")))
 		return;
 	skip = n > RUN_LOG_END_MAX ? n - RUN_LOG_END_MAX : 0;
 	text = xstrndup(buf_data(r->log.text) + skip, n - skip);
 	utf8_mend(text);
-	if (r->error.details == NULL)
-		r->error.details = json_object_new_object();
-	json_add(r->error.details, "log:s",
-		 skip > 0 ? whole_lines(text) : text);
+	if (d == NULL)
+		d = r->error.details = json_object_new_object();
+	json_add(d, "log:s", skip > 0 ? whole_lines(text) : text);
 	free(text);
 }

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -58,16 +57,12 @@ static bool has_several(struct json_object *rows)
 	return false;
 }
 
-/* Return "3.2 s ago" for the time ISO, the caller's; "-": no such time. */
-static char *ago_of(const char *iso)
+/* Return "3.2 s ago" for the time in ROW's KEY, the caller's. */
+static char *ago_of(struct json_object *row, const char *key)
 {
-	struct tm tm = {0};
 	char text[DURATION_SIZE];
-	int64_t ms;
+	int64_t ms = clock_wall_ms() - json_member_int(row, key);
 
-	if (iso == NULL || strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm) == NULL)
-		return xstrdup("-");
-	ms = clock_wall_ms() - (int64_t)timegm(&tm) * 1000;
 	duration_text(text, ms > 0 ? ms : 0);
 	return xasprintf("%s ago", text);
 }
@@ -75,7 +70,7 @@ static char *ago_of(const char *iso)
 /* Add ROW, without the first SKIP columns. */
 static void add_row(struct table *t, struct json_object *row, size_t skip)
 {
-	char *ago = ago_of(json_member_str(row, "lastUsedAt"));
+	char *ago = ago_of(row, "lastUsedAt");
 	char runs[24], memory[QUANTITY_SIZE] = "-";
 
 	snprintf(runs, sizeof(runs), "%" PRId64, json_member_int(row, "runs"));

@@ -46,7 +46,8 @@ struct resident {
 	bool doomed;		 /* to be ended after its run */
 	uint64_t runs;		 /* of the present process */
 	uint64_t bytes;		 /* memory, while the process is stopped */
-	int64_t born_ms, used_ms; /* monotonic */
+	int64_t born_ms, used_ms;	  /* monotonic */
+	int64_t created_ms, last_used_ms; /* the same as wall time */
 	char *lost; /* why the state before was lost; NULL: no state was */
 	TAILQ_HEAD(, run) turns; /* runs, the first may have the process */
 	TAILQ_ENTRY(resident) link;
@@ -119,6 +120,12 @@ static struct resident *resident_new(struct residents *all, struct run *r)
 	TAILQ_INIT(&x->turns);
 	TAILQ_INSERT_TAIL(&all->list, x, link);
 	return x;
+}
+
+static void note_use(struct resident *x)
+{
+	x->used_ms = clock_mono_ms();
+	x->last_used_ms = clock_wall_ms();
 }
 
 /* ---- the end of a process ---- */
@@ -485,7 +492,7 @@ static struct spawned *take_process(struct resident *x,
 static void count_run(struct resident *x, struct run *r)
 {
 	x->runs++;
-	x->used_ms = clock_mono_ms();
+	note_use(x);
 	r->notebook.cell = (int64_t)x->runs;
 	free(r->notebook.lost);
 	r->notebook.lost = x->runs == 1 ? x->lost : NULL;
@@ -520,6 +527,7 @@ struct spawned *residents_take(struct residents *all, struct run *r,
 	x->job = *job;
 	x->alive = true;
 	x->born_ms = clock_mono_ms();
+	x->created_ms = clock_wall_ms();
 	all->begun++;
 	count_run(x, r);
 	return NULL;
@@ -530,7 +538,7 @@ void residents_rest(struct residents *all, struct run *r, struct spawned *b)
 	struct resident *x = r->job.resident;
 
 	all->restored += !r->notebook.kept;
-	x->used_ms = clock_mono_ms();
+	note_use(x);
 	x->spawned = b;
 	b->ops = &rest_ops;
 	b->owner = x;
@@ -606,17 +614,12 @@ int residents_end(struct residents *all, const struct requestor *q,
 
 static struct json_object *view_of(const struct resident *x)
 {
-	int64_t ago = clock_wall_ms() - clock_mono_ms();
-	char born[CLOCK_ISO_SIZE], used[CLOCK_ISO_SIZE];
-
-	clock_iso(born, ago + x->born_ms);
-	clock_iso(used, ago + x->used_ms);
 	return json_pack("requestor:s templateId:s version:s name:s state:s "
-			 "runs:i memoryBytes?i createdAt:s lastUsedAt:s",
+			 "runs:i memoryBytes?i createdAt:i lastUsedAt:i",
 			 x->requestor->name, x->template->id,
 			 x->template->version_text, x->name,
 			 x->spawned != NULL ? "idle" : "running", x->runs,
-			 x->bytes, born, used);
+			 x->bytes, x->created_ms, x->last_used_ms);
 }
 
 struct json_object *residents_view(const struct residents *all,

@@ -60,6 +60,7 @@ static struct requestor *find_or_add(struct requestors *all, const char *name)
 	sched_lane_init(&q->lane);
 	fair_queue_flow_init(&q->turns);
 	TAILQ_INIT(&q->http_ended);
+	TAILQ_INIT(&q->lost_residents);
 	q->memory.all = &all->memory;
 	q->http.memory = q->lane.memory = &q->memory;
 	HASH_ADD_KEYPTR(hh, all->by_name, q->name, strlen(q->name), q);

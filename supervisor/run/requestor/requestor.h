@@ -48,6 +48,7 @@ struct requestor_share {
 };
 
 struct http_exchange;
+struct resident;
 struct tool_error;
 
 struct requestor {
@@ -87,6 +88,9 @@ struct requestor {
 	uint64_t rate_limited;
 	uint64_t lookups_failed;
 	uint64_t overpolls;
+	/* names whose state was lost, the longest ago first: warm/residents.c */
+	TAILQ_HEAD(lost_residents, resident) lost_residents;
+	size_t n_lost_residents;
 	bool browses;  /* a client or a run has used the browser */
 	size_t parked; /* runs that wait for answers while no client is there */
 	size_t n_requests; /* requests under way */

@@ -7,7 +7,8 @@
  *   warm_view.c     the view of waiting workers
  *   warm_share.c    who gives way to whom
  *   warm_program.c  messages to and from a waiting program, and its bounds
- *   residents.c     programs that stay between runs
+ *
+ * residents_private.h has the files of programs that stay between runs.
  */
 #ifndef SUPERVISOR_WARM_WARM_PRIVATE_H
 #define SUPERVISOR_WARM_WARM_PRIVATE_H

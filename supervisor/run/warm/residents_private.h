@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * residents_private.h - the table of residents, for the files of residents alone.
+ *
+ *   residents.c       the table; the process of a resident and the runs that use it
+ *   residents_room.c  limits: who has to end for another, and when nobody uses one
+ *   residents_name.c  the name of a run's resident
+ */
+#ifndef SUPERVISOR_WARM_RESIDENTS_PRIVATE_H
+#define SUPERVISOR_WARM_RESIDENTS_PRIVATE_H
+
+#include <sys/queue.h>
+#include <uthash.h>
+
+#include "supervisor/context.h"
+#include "supervisor/run/warm/residents.h"
+
+#define RESIDENTS_LOOK_MS 1000 /* between looks for residents to be ended */
+
+struct resident {
+	struct residents *all;
+	struct requestor *requestor;
+	struct template *template; /* a counted reference */
+	char *key;	  /* owned: requestor, template and name, a line each */
+	const char *name; /* in KEY */
+	struct spawner_job job;	 /* of the process; its pointers are not used */
+	struct spawned *spawned; /* the process, while it has no run; or NULL */
+	bool alive;		 /* there is a process, perhaps with a run */
+	bool doomed;		 /* to be ended after its run */
+	bool is_rest;	/* neither process nor runs: only LOST is of use */
+	uint64_t runs;	/* of the present process */
+	uint64_t bytes; /* memory, while the process is stopped */
+	int64_t born_ms, used_ms;	  /* monotonic */
+	int64_t created_ms, last_used_ms; /* the same as wall time */
+	char *lost; /* why the state before was lost; NULL: no state was */
+	TAILQ_HEAD(, run) turns; /* runs, the first may have the process */
+	/* in list; or, at rest, in the requestor's lost_residents */
+	TAILQ_ENTRY(resident) link;
+	UT_hash_handle hh; /* in by_key */
+};
+
+struct residents {
+	struct context *ctx;
+	struct resident *by_key;
+	TAILQ_HEAD(, resident) list; /* in use, the longest unused first */
+	TAILQ_HEAD(, spawned) ending;
+	struct event *look;
+	uint64_t begun, restored, evicted;
+	bool stopped;
+};
+
+/* ---- residents.c ---- */
+
+/* End the process of X, which has no run, for the reason WHY (copied). */
+void resident_end(struct resident *x, const char *why);
+
+/* ---- residents_room.c ---- */
+
+/* Return how many processes Q has, or all requestors (Q NULL). */
+unsigned residents_room_count(const struct residents *all,
+			      const struct requestor *q);
+/* Return the memory of the stopped residents of Q, or of all (Q NULL). */
+int64_t residents_room_bytes(const struct residents *all,
+			     const struct requestor *q);
+/* The memory of X has come: the requestor of X keeps to a share. */
+void residents_room_weigh(struct resident *x, uint64_t bytes);
+/*
+ * Make room for one more process of R's requestor, at the requestor's own cost. 0, or
+ * -EDQUOT with the reason in R's error.
+ */
+int residents_room_make(struct residents *all, struct run *r);
+/* End what is due; a timer's callback, ARG is struct residents. */
+void residents_room_look(evutil_socket_t fd, short what, void *arg);
+
+/* ---- residents_name.c ---- */
+
+/* Read the name from the inputs of R, which was made of another server's row. */
+void residents_name_read(struct run *r);
+
+#endif

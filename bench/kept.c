@@ -216,7 +216,7 @@ static int64_t claim(struct store *s)
 					     .weight = 1};
 	put_all(s, runs, STORE_QUEUED);
 	start = now_ns();
-	store_claim(s, CLAIMED, "", kept_done, &claimed);
+	store_claim(s, CLAIMED, "", "", kept_done, &claimed);
 	kept_wait(s, 1);
 	start = now_ns() - start;
 	if (claimed != CLAIMED) {

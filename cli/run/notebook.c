@@ -37,10 +37,10 @@ static const struct opt opts[] = {
 /* ---- the list ---- */
 
 static const struct table_column columns[] = {
-    {"REQUESTOR", TABLE_CUT, 4},  {"TEMPLATE", TABLE_CUT, 3},
-    {"NAME", TABLE_WHOLE, 0},	  {"STATE", TABLE_WHOLE, 0},
-    {"RUNS", TABLE_NUMBER, 1},	  {"MEMORY", TABLE_NUMBER, 0},
-    {"LAST USED", TABLE_WHOLE, 2}};
+    {"REQUESTOR", TABLE_CUT, 4},   {"TEMPLATE", TABLE_CUT, 3},
+    {"NAME", TABLE_WHOLE, 0},	   {"STATE", TABLE_WHOLE, 0},
+    {"RUNS", TABLE_NUMBER, 1},	   {"MEMORY", TABLE_NUMBER, 0},
+    {"LAST USED", TABLE_WHOLE, 2}, {"NODE", TABLE_CUT, 5}};
 
 /* Are ROWS of more than one requestor? */
 static bool has_several(struct json_object *rows)
@@ -80,7 +80,8 @@ static void add_row(struct table *t, struct json_object *row, size_t skip)
 					   json_member_str(row, "templateId"),
 					   json_member_str(row, "name"),
 					   json_member_str(row, "state"), runs,
-					   memory, ago} +
+					   memory, ago,
+					   json_member_str(row, "node")} +
 			 skip);
 	free(ago);
 }
@@ -88,8 +89,12 @@ static void add_row(struct table *t, struct json_object *row, size_t skip)
 static void print_notebooks(struct json_object *rows)
 {
 	size_t skip = has_several(rows) ? 0 : 1;
-	struct table *t = table_new(columns + skip, ARRAY_LEN(columns) - skip);
+	bool nodes = false; /* a row names its node, one of several servers */
+	struct table *t;
 
+	json_each(row, rows)
+		nodes = nodes || json_member(row, "node") != NULL;
+	t = table_new(columns + skip, ARRAY_LEN(columns) - skip - !nodes);
 	json_each(row, rows)
 		add_row(t, row, skip);
 	table_print(t);

@@ -6,6 +6,7 @@
  *   shared_queue.c   the queue of runs of all servers
  *   remote_runs.c    runs of other servers
  *   lease.c          the lease without which no run goes on
+ *   resident_homes.c the server where each resident lives
  *   limit_shares.c   shares of limits of all servers together
  */
 #ifndef SUPERVISOR_CLUSTER_CLUSTER_PRIVATE_H
@@ -24,6 +25,8 @@ struct cluster_state {
 	struct shared_queue *queue;
 	struct limit_shares *shares;
 	struct answer_mail *answers;
+	struct event *show_residents;		  /* resident_homes.c */
+	TAILQ_HEAD(endings, ending) endings;	  /* remote_residents.c */
 	struct {				  /* remote_runs.c */
 		TAILQ_HEAD(remote_runs, run) all; /* the next look first */
 		size_t n;
@@ -56,6 +59,10 @@ void shared_queue_look(struct runs *s);
 /* Return the number of runs of the shared queue that may start here. */
 int shared_queue_room(struct runs *s);
 void shared_queue_claim(struct runs *s);
+/* Put R, whose turn came without a place here, back at R's place in the queue. */
+void shared_queue_give_back(struct runs *s, struct run *r);
+/* Do waiting runs wait for all servers? A server of one client ends with the client. */
+bool shared_queue_is_used(const struct runs *s);
 void shared_queue_serve(struct runs *s);
 void shared_queue_hand_over(struct runs *s);
 
@@ -101,6 +108,12 @@ void lease_fini(struct runs *s);
 bool lease_holds(const struct runs *s);
 bool lease_keeps(struct runs *s, struct run *r);
 void lease_messages_read(struct runs *s);
+
+/* ---- resident_homes.c ---- */
+
+void resident_homes_init(struct runs *s);
+void resident_homes_fini(struct runs *s);
+void resident_homes_end_asked(struct runs *s, const struct store_message *l);
 
 /* ---- limit_shares.c ---- */
 

@@ -14,6 +14,7 @@
 #include "supervisor/cluster/forwarded_response.h"
 #include "supervisor/cluster/proxied_request.h"
 #include "supervisor/cluster/remote_questions.h"
+#include "supervisor/cluster/remote_residents.h"
 #include "supervisor/cluster/remote_waiters.h"
 
 static void init(struct runs *s)
@@ -22,6 +23,8 @@ static void init(struct runs *s)
 	shared_queue_init(s);
 	limit_shares_init(s);
 	remote_runs_init(s);
+	resident_homes_init(s);
+	remote_residents_init(s);
 	s->cluster->answers = answer_mail_new(s->ctx);
 }
 
@@ -36,6 +39,8 @@ static void fini(struct runs *s)
 {
 	answer_mail_free(s->cluster->answers);
 	lease_fini(s);
+	resident_homes_fini(s);
+	remote_residents_fini(s);
 	remote_runs_fini(s);
 	limit_shares_fini(s);
 	shared_queue_fini(s);
@@ -62,6 +67,7 @@ const struct cluster cluster_table = {
     .visit = remote_runs_visit,
     .unwatched = remote_runs_unwatched,
     .message = remote_runs_message,
+    .end_asked = resident_homes_end_asked,
     .messages_read = lease_messages_read,
     .wants_answers = answer_mail_wanted,
     .answers = answer_mail_take,
@@ -73,6 +79,8 @@ const struct cluster cluster_table = {
     .wait_over = proxied_request_leave,
     .questions = remote_questions_requests,
     .answer = remote_questions_answer,
+    .list_residents = remote_residents_list,
+    .end_resident = remote_residents_end,
     .name_request = forwarded_response_name,
     .forward = forwarded_response_forward,
 };

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/os/log.h"
+#include "supervisor/run/warm/residents.h"
 
 #define LOOK_MS                                                                \
 	250 /* a small part of the time between the end of a lease and a take-over */
@@ -129,6 +130,7 @@ static void leave_lease(struct runs *s)
 	s->leaving = true;
 	log_error("runs", "taken_for_dead=yes runs=%u", HASH_COUNT(s->by_id));
 	end_running(s);
+	residents_disown(s->ctx->residents);
 	drop_waiting(s);
 }
 

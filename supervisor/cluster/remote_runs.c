@@ -331,6 +331,7 @@ static void add_remote(struct runs *s, struct run *r)
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
 	runs_retry_forget(s, r);
+	runs_leave_resident(s, r);
 	r->remote.place = RUN_REMOTE;
 	TAILQ_INSERT_TAIL(&s->cluster->remote.all, r, remote.link);
 	s->cluster->remote.n++;

@@ -21,6 +21,7 @@
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run_row.h"
+#include "supervisor/run/warm/residents.h"
 #include "supervisor/run/worker/programs.h"
 
 #define LOOK_MS STORE_POLL_MS
@@ -45,15 +46,15 @@ struct shared_queue {
 	struct buf strangers;
 };
 
-/* Do waiting runs wait for all servers? A server of one client ends with the client. */
-static bool is_sharing(const struct runs *s)
+bool shared_queue_is_used(const struct runs *s)
 {
 	return s->ctx->others && s->cluster->queue->look != NULL;
 }
 
 bool shared_queue_may_start(const struct runs *s, const char *key)
 {
-	return !is_sharing(s) || (!s->cluster->queue->waits && key == NULL);
+	return !shared_queue_is_used(s) ||
+	       (!s->cluster->queue->waits && key == NULL);
 }
 
 /* ---- runs that are put into the queue ---- */
@@ -64,14 +65,21 @@ static bool is_bound(const struct run *r)
 	return r->session_id != NULL || r->template->secret;
 }
 
+/* A resident may live at another server, whoever asks. */
+static bool is_pinned(const struct run *r)
+{
+	return is_bound(r) || (r->remote.asks_here && r->notebook.name == NULL);
+}
+
 void shared_queue_set_aside(struct runs *s, struct run *r)
 {
-	if (!is_sharing(s))
+	if (!shared_queue_is_used(s))
 		return;
+	residents_leave(s->ctx->residents, r); /* as the last */
 	sched_remove(&s->sched, &r->job.queued);
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
 	r->remote.place = RUN_QUEUE;
-	r->remote.pinned = is_bound(r) || r->remote.asks_here;
+	r->remote.pinned = is_pinned(r);
 	if (!limit_shares_is_alone(s)) /* else this server's count is right */
 		r->remote.most = r->requestor->section->max_queued_runs;
 	limit_shares_need(s, r->requestor);
@@ -79,10 +87,11 @@ void shared_queue_set_aside(struct runs *s, struct run *r)
 
 void shared_queue_leave(struct runs *s, struct run *r)
 {
-	if (!is_sharing(s))
+	if (!shared_queue_is_used(s))
 		return;
+	runs_leave_resident(s, r);
 	r->remote.place = RUN_QUEUE;
-	r->remote.pinned = is_bound(r) || r->remote.asks_here;
+	r->remote.pinned = is_pinned(r);
 }
 
 /* Drop R, which no row has: R's watchers are told by N, and the log WHY. */
@@ -202,9 +211,9 @@ static void take_claimed(struct runs *s, const struct store_run *row)
 	memcpy(r->remote.home, row->home, sizeof(r->remote.home));
 }
 
-/* Put R, whose turn came without a place here, back at R's place in the queue. */
-static void give_back(struct runs *s, struct run *r)
+void shared_queue_give_back(struct runs *s, struct run *r)
 {
+	runs_leave_resident(s, r);
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
@@ -242,7 +251,7 @@ static void on_claimed(void *arg, const struct store_result *res)
 	for (size_t i = 0; i < res->n_runs; i++) {
 		r = runs_by_id(s, res->runs[i].id);
 		if (r != NULL && is_back_to_give(s, r))
-			give_back(s, r);
+			shared_queue_give_back(s, r);
 	}
 	c->waits = res->n_runs == (size_t)c->asked;
 	if (res->n_runs > 0) /* requests may have come to the queue */
@@ -253,7 +262,7 @@ static void on_claimed(void *arg, const struct store_result *res)
 void shared_queue_claim(struct runs *s)
 {
 	struct shared_queue *c = s->cluster->queue;
-	char *except;
+	char *except, *busy;
 
 	if (c->look == NULL || !c->waits || c->claiming)
 		return;
@@ -262,8 +271,11 @@ void shared_queue_claim(struct runs *s)
 		return;
 	c->claiming = true;
 	except = excepted(s);
-	store_claim(s->ctx->store, c->asked, except, on_claimed, c);
+	busy = residents_busy(s->ctx->residents);
+	c->held |= busy[0] != '\0';
+	store_claim(s->ctx->store, c->asked, except, busy, on_claimed, c);
 	free(except);
+	free(busy);
 }
 
 void shared_queue_wake(struct runs *s)
@@ -435,18 +447,25 @@ void shared_queue_rejoined(struct runs *s)
 	c->serves = NULL;
 }
 
+/* Was R claimed, and waits here for the runs of R's resident before R? */
+static bool awaits_resident(const struct run *r)
+{
+	return r->state == RUN_QUEUED && run_is_here(r) &&
+	       r->job.resident != NULL && r->job.queued.aside;
+}
+
 void shared_queue_hand_over(struct runs *s)
 {
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (is_back_to_give(s, r)) {
-			give_back(s, r);
-		} else if (is_sharing(s) && runs_retry_rests(r)) {
+		if (is_back_to_give(s, r) || awaits_resident(r)) {
+			shared_queue_give_back(s, r);
+		} else if (shared_queue_is_used(s) && runs_retry_rests(r)) {
 			/* R is tried again by a server with room */
 			runs_retry_forget(s, r);
 			r->remote.pinned = is_bound(r);
-			give_back(s, r);
+			shared_queue_give_back(s, r);
 		}
 }
 

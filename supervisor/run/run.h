@@ -180,7 +180,6 @@ struct run_notebook {
 };
 
 struct runs;
-struct event;
 struct run_files;
 struct lost_artifacts;
 struct run;

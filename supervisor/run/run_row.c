@@ -176,6 +176,7 @@ static struct store_run row_of(const struct run *r)
 	row.weight = r->requestor->lane.weight;
 	row.vtime = r->remote.vtime;
 	row.queued_most = r->remote.most;
+	row.notebook = r->notebook.name;
 	memcpy(row.home, r->remote.home, sizeof(row.home));
 	/* the kept inputs, until a row has them; and, while R waits, all inputs,
 	   for another instance to start R */

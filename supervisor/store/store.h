@@ -100,13 +100,15 @@ struct store_run {
 	 */
 	bool corrects;
 
-	/* The next five are written of a QUEUED run, which enters the common queue. */
+	/* The next six are written of a QUEUED run, which enters the common queue. */
 	enum store_wait waits;
 	int64_t weight; /* of the requestor: 1 or more */
 	/* -EXFULL if as many runs of the requestor wait there; 0: no bound */
 	int64_t queued_most;
 	/* the place that the run had before, also read by a claim; 0: a new place */
 	int64_t vtime;
+	/* name of the run's resident; or NULL */
+	const char *notebook;
 	/* the other instance that queued the run, and is told of the end; or "" */
 	char home[ID_SIZE];
 
@@ -150,6 +152,8 @@ enum store_mail {
 	/* news of a run that the reader put into the common queue */
 	STORE_MAIL_CLAIMED = 4, /* another instance has claimed the run */
 	STORE_MAIL_OVER = 5,	/* the run has ended at another instance */
+	/* a client of another node asks to end the resident BODY of REQUESTOR */
+	STORE_MAIL_END_RESIDENT = 6,
 	STORE_MAIL_ANSWER =
 	    16, /* an answer of a client, of this number or above */
 };
@@ -164,7 +168,7 @@ struct store_message {
 	char run_id[ID_SIZE]; /* or STORE_MESSAGE_TO_SESSION */
 	enum store_mail kind;
 	int64_t until_ms; /* the message is of no use afterwards */
-	/* of an answer: */
+	/* of an answer, or of an end: */
 	int64_t number; /* for store_drop_answer() */
 	char *body;
 	char *requestor;
@@ -253,6 +257,9 @@ struct store_result {
 	int64_t row_bytes;	/* usage: of rows, by store_row_bytes() */
 	const struct store_node *nodes;
 	size_t n_nodes;
+	const struct store_resident *residents;
+	size_t n_residents;
+	const char *text; /* home_resident: why a state was lost; or NULL */
 	const struct store_use *uses;
 	size_t n_uses;
 	size_t interrupted;		  /* recover: runs that were running */

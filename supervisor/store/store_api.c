@@ -249,9 +249,63 @@ void store_serve(struct store *s, const char *lines, store_done done, void *arg)
 }
 
 void store_claim(struct store *s, int limit, const char *except,
-		 store_done done, void *arg)
+		 const char *busy, store_done done, void *arg)
 {
-	ASK(claim, .urgent = true, .limit = limit, .key = except);
+	ASK(claim, .urgent = true, .limit = limit, .key = except, .id = busy);
+}
+
+void store_home_resident(struct store *s, const char *requestor,
+			 const char *resident, store_done done, void *arg)
+{
+	ASK(home_resident, .urgent = true, .retry = true,
+	    .requestor = requestor, .id = resident);
+}
+
+void store_leave_resident(struct store *s, const char *requestor,
+			  const char *resident, const char *lost)
+{
+	store_ask(s, &store_op_leave_resident,
+		  &(struct store_req){.urgent = true,
+				      .retry = true,
+				      .requestor = requestor,
+				      .id = resident,
+				      .key = lost});
+}
+
+void store_show_resident(struct store *s, const char *requestor,
+			 const char *resident, const char *view)
+{
+	store_ask(s, &store_op_show_resident,
+		  &(struct store_req){
+		      .requestor = requestor, .id = resident, .key = view});
+}
+
+void store_list_residents(struct store *s, const char *requestor,
+			  store_done done, void *arg)
+{
+	ASK(list_residents, .urgent = true, .requestor = requestor);
+}
+
+void store_end_resident(struct store *s, const char *requestor,
+			const char *resident, store_done done, void *arg)
+{
+	ASK(end_resident, .urgent = true, .requestor = requestor,
+	    .id = resident);
+}
+
+void store_keep_resident(struct store *s, const char *requestor,
+			 const char *resident)
+{
+	store_ask(s, &store_op_keep_resident,
+		  &(struct store_req){
+		      .urgent = true, .requestor = requestor, .id = resident});
+}
+
+void store_resident_ends(struct store *s, const char *requestor,
+			 const char *resident, store_done done, void *arg)
+{
+	ASK(resident_ends, .urgent = true, .requestor = requestor,
+	    .id = resident);
 }
 
 void store_look_at_queue(struct store *s, bool counts, store_done done,

@@ -23,6 +23,7 @@
  *   store_nodes.c    servers with a common database
  *   store_mail.c     mail between instances, and shown views
  *   store_queue.c    the common queue of instances
+ *   store_residents.c  the nodes on which residents live
  *   store_sessions.c  rows of sessions
  *   store_recover.c  the lock of the instance, and take-over of dead instances
  *   store_sweep.c    deletes expired rows
@@ -83,7 +84,10 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_used, store_op_nodes, store_op_send_answer, store_op_send_to,
     store_op_drop_answer, store_op_delete_upload, store_op_delete_uploads,
     store_op_serve, store_op_claim, store_op_look_at_queue, store_op_share,
-    store_op_end_unserved, store_op_heard, store_op_unheard;
+    store_op_end_unserved, store_op_heard, store_op_unheard,
+    store_op_home_resident, store_op_leave_resident, store_op_show_resident,
+    store_op_list_residents, store_op_end_resident, store_op_keep_resident,
+    store_op_resident_ends;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -144,6 +148,7 @@ struct store_req {
 	struct store_message *messages;
 	struct store_use *uses;
 	struct store_node *nodes;
+	struct store_resident *residents;
 	struct store_artifact *artifacts;
 	char **artifact_text; /* a block each */
 	void *data;

@@ -29,8 +29,8 @@ static const size_t strings[] = {
     FIELD(run.requestor), FIELD(run.inputs),
     STORE_RUN_HEAD(COLUMN, ) STORE_RUN_BULK(COLUMN, ) STORE_RUN_ADDED(COLUMN, )
 	FIELD(run.asked),
-    FIELD(artifact.requestor), FIELD(artifact.name), FIELD(artifact.mime_type),
-    FIELD(artifact.sha256),
+    FIELD(run.notebook), FIELD(artifact.requestor), FIELD(artifact.name),
+    FIELD(artifact.mime_type), FIELD(artifact.sha256),
     /* values to look up */
     FIELD(filter.requestor), FIELD(filter.template_id), FIELD(filter.from),
     FIELD(filter.before), FIELD(requestor), FIELD(id), FIELD(key),
@@ -92,6 +92,11 @@ void store_req_forget(struct store_req *r)
 		free(r->nodes[i].version);
 	}
 	free(r->nodes);
+	for (size_t i = 0; i < r->res.n_residents; i++) {
+		free(r->residents[i].view);
+		free(r->residents[i].node);
+	}
+	free(r->residents);
 	for (size_t i = 0; i < r->res.n_artifacts; i++)
 		free(r->artifact_text[i]);
 	free(r->artifacts);
@@ -105,6 +110,7 @@ void store_req_forget(struct store_req *r)
 	r->messages = NULL;
 	r->uses = NULL;
 	r->nodes = NULL;
+	r->residents = NULL;
 	r->artifacts = NULL;
 	r->artifact_text = NULL;
 	r->data = NULL;

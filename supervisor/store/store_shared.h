@@ -119,12 +119,13 @@ void store_serve(struct store *s, const char *lines, store_done done,
 		 void *arg);
 /*
  * Claim the next runs of the queue, at most LIMIT: the result has whole rows, with vtime,
- * in order. EXCEPT: requestors to skip, a line each. No two instances claim the same run.
+ * in order. EXCEPT: requestors to skip, a line each. BUSY: residents to skip, a line with
+ * requestor, tab, TEMPLATE/NAME each. No two instances claim the same run.
  * After a failed claim, the result may include runs of the failed claim, and with them
  * other open runs of this instance that wait outside the queue.
  */
 void store_claim(struct store *s, int limit, const char *except,
-		 store_done done, void *arg);
+		 const char *busy, store_done done, void *arg);
 /*
  * Is a run in the queue to be claimed? The result is in waits. With COUNTS also uses: the
  * number (runs) of each requestor's runs that other instances queued; and unserved.
@@ -147,6 +148,49 @@ void store_heard(struct store *s, const char *id);
 
 #define STORE_QUEUE_TURN 1000000 /* vtime of a run whose weight is 1 */
 #define STORE_UNSERVED_MS 10000
+
+/* ---- residents ---- */
+
+/*
+ * A resident of REQUESTOR, named TEMPLATE/NAME, lives on one node, as a row says. The
+ * bounds are for rows of a requestor whose resident lives on no node.
+ */
+#define STORE_RESIDENTS_LOST 64
+#define STORE_RESIDENTS_LOST_MS 86400000
+#define STORE_RESIDENTS_LISTED 1000
+
+/* A resident that another node shows. */
+struct store_resident {
+	char *view; /* JSON, as given to store_show_resident() */
+	char *node; /* name of the node */
+};
+
+/*
+ * From now on RESIDENT lives here: 0, with text, the reason why an earlier state was
+ * lost, or NULL. -EREMOTE: RESIDENT lives on another node. Repeated until answered.
+ */
+void store_home_resident(struct store *s, const char *requestor,
+			 const char *resident, store_done done, void *arg);
+/* RESIDENT lives here no more; LOST (may be NULL) is why the state was lost. */
+void store_leave_resident(struct store *s, const char *requestor,
+			  const char *resident, const char *lost);
+void store_show_resident(struct store *s, const char *requestor,
+			 const char *resident, const char *view);
+/* List the residents of REQUESTOR (NULL: of all) on other nodes. */
+void store_list_residents(struct store *s, const char *requestor,
+			  store_done done, void *arg);
+/*
+ * Ask the node of RESIDENT for the end: mail of STORE_MAIL_END_RESIDENT until the row is
+ * left, or store_keep_resident(). -ENOENT: RESIDENT lives on no other node.
+ */
+void store_end_resident(struct store *s, const char *requestor,
+			const char *resident, store_done done, void *arg);
+/* Refuse to end RESIDENT, which lives here. */
+void store_keep_resident(struct store *s, const char *requestor,
+			 const char *resident);
+/* Look for the outcome of store_end_resident(). 0: ended; -EBUSY: refused; -EINPROGRESS. */
+void store_resident_ends(struct store *s, const char *requestor,
+			 const char *resident, store_done done, void *arg);
 
 /* ---- limits ---- */
 

@@ -11,15 +11,19 @@
 #include <string.h>
 
 #include "proto/json/json_pack.h"
+#include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/warm/residents.h"
 
 void resident_methods_list(struct request *req)
 {
-	const struct requestor *q =
-	    request_is_operator(req) ? NULL : req->requestor;
+	bool is_operator = request_is_operator(req);
+	const struct requestor *q = is_operator ? NULL : req->requestor;
+	struct json_object *list = residents_view(req->ctx->residents, q);
 
-	request_result(req, json_pack("residents:o",
-				      residents_view(req->ctx->residents, q)));
+	if (req->ctx->cluster != NULL)
+		req->ctx->cluster->list_residents(req, q, is_operator, list);
+	else
+		request_result(req, json_pack("residents:o", list));
 }
 
 /*
@@ -58,6 +62,12 @@ static void answer_end(struct request *req, int rc, const char *id,
 {
 	if (rc == 0)
 		request_result(req, json_pack("ended:b", true));
+	else if (rc == -ETIMEDOUT)
+		request_error(req, RPC_INTERNAL_ERROR,
+			      json_pack("errorCode:s", "STORE_UNAVAILABLE"),
+			      "the server that has the notebook \"%.64s\" of "
+			      "%.64s has not answered; call again",
+			      name, id);
 	else if (rc == -EBUSY)
 		request_error(req, RPC_INVALID_REQUEST,
 			      json_pack("errorCode:s", "NOTEBOOK_BUSY"),
@@ -77,6 +87,7 @@ void resident_methods_end(struct request *req)
 	const char *name = json_member_str(req->msg.params, "name");
 	const struct requestor *q;
 	bool nobody;
+	int rc;
 
 	if (id == NULL || name == NULL) {
 		request_error(req, RPC_INVALID_PARAMS, NULL,
@@ -87,8 +98,9 @@ void resident_methods_end(struct request *req)
 	q = owner_of(req, &nobody);
 	if (q == NULL && !nobody)
 		return;
-	answer_end(req,
-		   nobody ? -ENOENT
-			  : residents_end(req->ctx->residents, q, id, name),
-		   id, name);
+	rc = nobody ? -ENOENT : residents_end(req->ctx->residents, q, id, name);
+	if (rc == -ENOENT && !nobody && req->ctx->cluster != NULL)
+		req->ctx->cluster->end_resident(req, q, id, name, answer_end);
+	else
+		answer_end(req, rc, id, name);
 }

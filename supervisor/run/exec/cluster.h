@@ -82,6 +82,8 @@ struct cluster {
 	/* The message L says what another server did with R (NULL: an unknown run). */
 	void (*message)(struct runs *s, struct run *r,
 			const struct store_message *l);
+	/* The message L asks for the end of a resident of this server. */
+	void (*end_asked)(struct runs *s, const struct store_message *l);
 	/* All messages of other servers have been read and followed. */
 	void (*messages_read)(struct runs *s);
 
@@ -136,6 +138,24 @@ struct cluster {
 	void (*answer)(struct request *req, const char *id,
 		       struct json_object *answers,
 		       void (*then)(struct request *req, int rc));
+
+	/* ---- residents of other servers ---- */
+
+	/*
+	 * Answer REQ with {residents}: LIST (taken) and those of Q (NULL: of all
+	 * requestors) at other servers, each with the node if NODES.
+	 */
+	void (*list_residents)(struct request *req, const struct requestor *q,
+			       bool nodes, struct json_object *list);
+	/*
+	 * End the resident NAME of Q (or of nobody, NULL) and of template ID at another
+	 * server. REQ is held until the call of THEN: 0, -ENOENT, -EBUSY, or -ETIMEDOUT:
+	 * the server did not answer.
+	 */
+	void (*end_resident)(struct request *req, const struct requestor *q,
+			     const char *id, const char *name,
+			     void (*then)(struct request *req, int rc,
+					  const char *id, const char *name));
 
 	/* ---- sessions that several servers have ---- */
 

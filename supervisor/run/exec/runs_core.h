@@ -67,6 +67,12 @@ void runs_revived(struct runs *s, struct run *r);
 
 /* ---- runs_queue.c ---- */
 
+void runs_enqueue(struct runs *s, struct run *r);
+/*
+ * R has ended, or is no more here: the next run of R's resident, which has waited for R, is
+ * queued.
+ */
+void runs_leave_resident(struct runs *s, struct run *r);
 /* May one more run start? */
 bool runs_can_start(struct runs *s);
 void runs_files_over(struct runs *s, struct run *r); /* R has ended */

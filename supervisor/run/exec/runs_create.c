@@ -276,8 +276,12 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	run_row_keep_inputs(r, inputs, s->ctx->config);
 	HASH_ADD_STR(s->by_id, id, r);
 	audit_run("run_created", r);
-	runs_enqueue(s, r);
-	if (!can_start || !runs_may_try_start(s, r->idem.key) ||
+	if (residents_live_here(s->ctx->residents, r))
+		runs_enqueue(s, r);
+	else /* the server where the resident lives, or will, claims R */
+		runs_enqueue_aside(s, r);
+	if (!can_start || r->job.queued.aside ||
+	    !runs_may_try_start(s, r->idem.key) ||
 	    sched_next(&s->sched) != &r->job.queued)
 		set_aside(s, r, wish);
 	else

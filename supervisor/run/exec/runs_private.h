@@ -55,9 +55,6 @@ void runs_go_on(struct runs *s, struct run *r);
 void runs_queue_init(struct runs *s);
 void runs_queue_fini(struct runs *s);
 
-void runs_enqueue(struct runs *s, struct run *r);
-/* R has ended: the next run of R's resident, which has waited for R, is queued. */
-void runs_leave_resident(struct runs *s, struct run *r);
 /* Count R as waiting, outside of the order of turns. */
 void runs_enqueue_aside(struct runs *s, struct run *r);
 /* Is a slot free for one more worker, beside running and stopped workers? */

@@ -50,8 +50,12 @@ void runs_enqueue(struct runs *s, struct run *r)
 
 void runs_leave_resident(struct runs *s, struct run *r)
 {
+	bool had = r->job.resident != NULL;
 	struct run *next = residents_leave(s->ctx->residents, r);
 
+	if (had && next == NULL && s->ctx->cluster != NULL)
+		s->ctx->cluster->wake(
+		    s); /* runs in the shared queue may go on */
 	if (next == NULL || next->job.queued.lane == NULL ||
 	    !next->job.queued.aside)
 		return;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/run/shown/run_shown.h"
+#include "supervisor/run/warm/residents.h"
 
 struct runs_remote {
 	struct runs *runs;
@@ -33,6 +34,11 @@ static void take_message(struct runs *s, const struct store_message *l)
 	if (l->kind == STORE_MAIL_CLAIMED || l->kind == STORE_MAIL_OVER) {
 		if (s->ctx->cluster != NULL)
 			s->ctx->cluster->message(s, r, l);
+		return;
+	}
+	if (l->kind == STORE_MAIL_END_RESIDENT) {
+		if (s->ctx->cluster != NULL)
+			s->ctx->cluster->end_asked(s, l);
 		return;
 	}
 	if (r == NULL || run_terminal(r))
@@ -94,7 +100,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	struct runs_remote *m = arg;
 
 	(void)fd, (void)what;
-	if (m->runs->by_id == NULL && m->runs->ctx->client_requests == 0)
+	if (m->runs->by_id == NULL && m->runs->ctx->client_requests == 0 &&
+	    residents_count(m->runs->ctx->residents) == 0)
 		return; /* no instance can send mail to this server */
 	read_mail(m);
 	runs_remote_poll(m->runs);

@@ -34,12 +34,12 @@
 static char *key_of(const struct requestor *q, const char *template_id,
 		    const char *name)
 {
-	return xasprintf("%s\n%s\n%s", q->name, template_id, name);
+	return xasprintf("%s\n%s/%s", q->name, template_id, name);
 }
 
-static struct resident *find_resident(const struct residents *all,
-				      const struct requestor *q,
-				      const char *template_id, const char *name)
+struct resident *residents_find(const struct residents *all,
+				const struct requestor *q,
+				const char *template_id, const char *name)
 {
 	char *key = key_of(q, template_id, name);
 	struct resident *x;
@@ -71,13 +71,18 @@ static void resident_free(struct resident *x)
 	free(x);
 }
 
-/*
- * X has neither a process nor runs: remember for a while why the state was lost, or free X.
- */
-static void put_to_rest(struct resident *x)
+void resident_put_to_rest(struct resident *x)
 {
 	struct requestor *q = x->requestor;
 
+	if (x->home == HOME_ASKED)
+		return; /* until the answer */
+	if (residents_are_shared(x->all)) {
+		if (x->home == HOME_HERE)
+			x->all->homes->leave(x->all->homes_arg, x, x->lost);
+		resident_free(x);
+		return;
+	}
 	if (x->lost == NULL) {
 		resident_free(x);
 		return;
@@ -97,7 +102,7 @@ static struct resident *resident_new(struct residents *all, struct run *r)
 	x->requestor = r->requestor;
 	x->template = template_ref(r->template);
 	x->key = key_of(r->requestor, r->template->id, r->notebook.name);
-	x->name = strrchr(x->key, '\n') + 1;
+	x->name = strrchr(x->key, '/') + 1;
 	TAILQ_INIT(&x->turns);
 	HASH_ADD_KEYPTR(hh, all->by_key, x->key, strlen(x->key), x);
 	TAILQ_INSERT_TAIL(&all->list, x, link);
@@ -107,8 +112,8 @@ static struct resident *resident_new(struct residents *all, struct run *r)
 /* Return the resident that R needs, which is among those in use from now on. */
 static struct resident *use_resident(struct residents *all, struct run *r)
 {
-	struct resident *x =
-	    find_resident(all, r->requestor, r->template->id, r->notebook.name);
+	struct resident *x = residents_find(all, r->requestor, r->template->id,
+					    r->notebook.name);
 
 	if (x == NULL)
 		return resident_new(all, r);
@@ -123,6 +128,7 @@ static void note_use(struct resident *x)
 {
 	x->used_ms = clock_mono_ms();
 	x->last_used_ms = clock_wall_ms();
+	resident_note_changed(x);
 }
 
 /* ---- the end of a process ---- */
@@ -162,7 +168,7 @@ static void note_lost(struct resident *x, const char *why)
 	x->alive = x->doomed = false;
 	x->runs = x->bytes = 0;
 	if (TAILQ_EMPTY(&x->turns))
-		put_to_rest(x);
+		resident_put_to_rest(x);
 }
 
 static void stop_reading(struct spawned *b)
@@ -225,8 +231,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	else if (msg_get(&m, frame, (size_t)n, &errmsg) < 0 ||
 		 m.type != MSG_WAITING)
 		resident_end(x, "it did not do as its shim was told");
-	else
+	else {
+		resident_note_changed(x);
 		residents_room_weigh(x, m.waiting.memory_bytes);
+	}
 }
 
 /* ---- the runs of a resident ---- */
@@ -245,7 +253,7 @@ bool residents_join(struct residents *all, struct run *r)
 		r->job.resident = x;
 		TAILQ_INSERT_TAIL(&x->turns, r, job.turn);
 	}
-	return TAILQ_FIRST(&x->turns) == r;
+	return residents_home_is_known(x) && TAILQ_FIRST(&x->turns) == r;
 }
 
 struct run *residents_leave(struct residents *all, struct run *r)
@@ -260,7 +268,7 @@ struct run *residents_leave(struct residents *all, struct run *r)
 	TAILQ_REMOVE(&x->turns, r, job.turn);
 	r->job.resident = NULL;
 	if (TAILQ_EMPTY(&x->turns) && !x->alive) {
-		put_to_rest(x);
+		resident_put_to_rest(x);
 		return NULL;
 	}
 	return first ? TAILQ_FIRST(&x->turns) : NULL;
@@ -371,7 +379,7 @@ void residents_lost(struct residents *all, struct run *r, const char *why)
 		note_lost(x, why != NULL ? why : r->notebook.lost);
 }
 
-/* ---- changes, views ---- */
+/* ---- changes ---- */
 
 static bool is_granted(const struct resident *x)
 {
@@ -405,7 +413,7 @@ void residents_reloaded(struct residents *all, const struct catalogue *c)
 int residents_end(struct residents *all, const struct requestor *q,
 		  const char *template_id, const char *name)
 {
-	struct resident *x = find_resident(all, q, template_id, name);
+	struct resident *x = residents_find(all, q, template_id, name);
 
 	if (x == NULL || x->is_rest)
 		return -ENOENT;
@@ -415,7 +423,9 @@ int residents_end(struct residents *all, const struct requestor *q,
 	return 0;
 }
 
-static struct json_object *view_of(const struct resident *x)
+/* ---- views ---- */
+
+struct json_object *resident_view(const struct resident *x)
 {
 	return json_pack("requestor:s templateId:s version:s name:s state:s "
 			 "runs:i memoryBytes?i createdAt:i lastUsedAt:i",
@@ -433,8 +443,13 @@ struct json_object *residents_view(const struct residents *all,
 
 	TAILQ_FOREACH(x, &all->list, link)
 		if (x->alive && (q == NULL || x->requestor == q))
-			json_object_array_add(list, view_of(x));
+			json_object_array_add(list, resident_view(x));
 	return list;
+}
+
+unsigned residents_count(const struct residents *all)
+{
+	return residents_room_count(all, NULL);
 }
 
 void residents_log(const struct residents *all)
@@ -458,6 +473,17 @@ struct residents *residents_new(struct context *ctx)
 	TAILQ_INIT(&all->ending);
 	all->look = evtimer_new(ctx->base, residents_room_look, all);
 	return all;
+}
+
+void residents_disown(struct residents *all)
+{
+	struct resident *x, *next;
+
+	for (x = TAILQ_FIRST(&all->list); x != NULL; x = next) {
+		next = TAILQ_NEXT(x, link);
+		if (x->alive)
+			doom_resident(x, "its node was taken for dead");
+	}
 }
 
 void residents_stop(struct residents *all)

@@ -23,7 +23,30 @@ struct resident;
 struct residents;
 struct tool_error;
 
+/*
+ * Where several servers share a database each resident lives at one of them. The functions
+ * are cluster/resident_homes.c's.
+ */
+struct resident_homes {
+	/* Could another server have residents of this server's requestors? */
+	bool (*is_shared)(void *arg);
+	/* Ask whether X may live here: residents_homed() follows. */
+	void (*ask)(void *arg, struct resident *x);
+	/* X lives here: start R, X's first run. */
+	void (*start)(void *arg, struct run *r);
+	/* R's resident, which R has left, lives at another server. */
+	void (*give_back)(void *arg, struct run *r);
+	/* X lives here no more; LOST (lent, or NULL) is why the state was lost. */
+	void (*leave)(void *arg, const struct resident *x, const char *lost);
+	/* A view has changed: residents_show_changed() is to be called soon. */
+	void (*changed)(void *arg);
+	void (*show)(void *arg, const struct resident *x, const char *view);
+};
+
 struct residents *residents_new(struct context *ctx);
+/* Ask HOMES (lent) for residents from now on. */
+void residents_share(struct residents *all, const struct resident_homes *homes,
+		     void *arg);
 /* End all residents that have no run, and each other after its run. */
 void residents_stop(struct residents *all);
 /* Free ALL after spawner_stop(), which has ended the workers. NULL is fine. */
@@ -41,6 +64,16 @@ bool residents_name(const struct template *t, struct json_object *inputs,
  * another run of the resident is before R; residents_next() gives R later.
  */
 bool residents_join(struct residents *all, struct run *r);
+/* Does R's resident live here, if any, so that R may join without a question? */
+bool residents_live_here(const struct residents *all, const struct run *r);
+/*
+ * The answer to a question for X: X lives here, and LOST (lent, or NULL) is why an earlier
+ * state was lost; or at another server.
+ */
+void residents_homed(struct resident *x, bool is_mine, const char *lost);
+/* Return TEMPLATE/NAME of X, lent. */
+const char *resident_text(const struct resident *x);
+const struct requestor *resident_owner(const struct resident *x);
 /*
  * R has ended, or waits no more. Returns the next run of the resident, which has waited
  * for R; or NULL.
@@ -71,12 +104,22 @@ void residents_reloaded(struct residents *all, const struct catalogue *c);
 int residents_end(struct residents *all, const struct requestor *q,
 		  const char *template_id, const char *name);
 
+/* The same by TEMPLATE/NAME. */
+int residents_end_asked(struct residents *all, const struct requestor *q,
+			const char *text);
+/* Other servers own what this server had: end all residents. */
+void residents_disown(struct residents *all);
+void residents_show_changed(struct residents *all);
+/* Return the residents with runs, a line with requestor, tab, TEMPLATE/NAME each. */
+char *residents_busy(const struct residents *all);
+
 /*
  * Return [{requestor, templateId, version, name, runs, state, memoryBytes?, createdAt,
  * lastUsedAt}] of Q, or of all requestors (Q NULL); the caller's.
  */
 struct json_object *residents_view(const struct residents *all,
 				   const struct requestor *q);
+unsigned residents_count(const struct residents *all); /* processes */
 void residents_log(const struct residents *all); /* a line with the sums */
 
 #endif

@@ -4,6 +4,7 @@
  *
  *   residents.c       the table; the process of a resident and the runs that use it
  *   residents_room.c  limits: who has to end for another, and when nobody uses one
+ *   residents_home.c  the server where a resident lives, among several
  *   residents_name.c  the name of a run's resident
  */
 #ifndef SUPERVISOR_WARM_RESIDENTS_PRIVATE_H
@@ -21,15 +22,21 @@ struct resident {
 	struct residents *all;
 	struct requestor *requestor;
 	struct template *template; /* a counted reference */
-	char *key;	  /* owned: requestor, template and name, a line each */
+	char *key;	  /* owned: the requestor, a new line, TEMPLATE/NAME */
 	const char *name; /* in KEY */
 	struct spawner_job job;	 /* of the process; its pointers are not used */
 	struct spawned *spawned; /* the process, while it has no run; or NULL */
-	bool alive;		 /* there is a process, perhaps with a run */
-	bool doomed;		 /* to be ended after its run */
-	bool is_rest;	/* neither process nor runs: only LOST is of use */
-	uint64_t runs;	/* of the present process */
-	uint64_t bytes; /* memory, while the process is stopped */
+	enum {
+		HOME_NONE,  /* not known, or another server */
+		HOME_ASKED, /* residents_homed() follows; runs wait */
+		HOME_HERE,
+	} home;
+	bool alive;	 /* there is a process, perhaps with a run */
+	bool doomed;	 /* to be ended after its run */
+	bool is_changed; /* other servers do not know the view */
+	bool is_rest;	 /* neither process nor runs: only LOST is of use */
+	uint64_t runs;	 /* of the present process */
+	uint64_t bytes;	 /* memory, while the process is stopped */
 	int64_t born_ms, used_ms;	  /* monotonic */
 	int64_t created_ms, last_used_ms; /* the same as wall time */
 	char *lost; /* why the state before was lost; NULL: no state was */
@@ -45,6 +52,8 @@ struct residents {
 	TAILQ_HEAD(, resident) list; /* in use, the longest unused first */
 	TAILQ_HEAD(, spawned) ending;
 	struct event *look;
+	const struct resident_homes *homes; /* NULL: one server alone */
+	void *homes_arg;
 	uint64_t begun, restored, evicted;
 	bool stopped;
 };
@@ -53,6 +62,26 @@ struct residents {
 
 /* End the process of X, which has no run, for the reason WHY (copied). */
 void resident_end(struct resident *x, const char *why);
+
+/* Return the resident NAME of Q and of the template ID, or NULL. */
+struct resident *residents_find(const struct residents *all,
+				const struct requestor *q, const char *id,
+				const char *name);
+/*
+ * X has neither a process nor runs: remember for a while why the state was lost, or free X.
+ * Where servers share residents a row remembers.
+ */
+void resident_put_to_rest(struct resident *x);
+struct json_object *resident_view(const struct resident *x); /* the caller's */
+
+/* ---- residents_home.c ---- */
+
+/* Could another server have residents of this server's requestors? */
+bool residents_are_shared(const struct residents *all);
+/* Does X live here? False: the answer follows, or X lives at another server. */
+bool residents_home_is_known(struct resident *x);
+/* The view of X has changed. */
+void resident_note_changed(struct resident *x);
 
 /* ---- residents_room.c ---- */
 

@@ -144,10 +144,12 @@ static int read_mail(struct store *s, struct store_req *r)
 			      : STORE_MAIL_ANSWER;
 		l->until_ms = store_number(st, 2);
 		l->body = l->requestor = NULL;
-		if (l->kind != STORE_MAIL_ANSWER)
+		if (l->kind < STORE_MAIL_END_RESIDENT)
 			continue;
 		l->body = xstrdup(store_text(st, 3));
 		l->requestor = xstrdup(store_text(st, 4));
+		if (l->kind != STORE_MAIL_ANSWER)
+			continue;
 		answers++;
 		bytes += strlen(l->body);
 	}

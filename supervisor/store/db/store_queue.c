@@ -17,15 +17,24 @@
 
 int store_enqueue(struct store *s, const struct store_run *run)
 {
+	char *resident;
+	int rc;
+
 	if (run->status != STORE_QUEUED || run->waits == STORE_WAITS_HERE ||
 	    !store_is_shared(s))
 		return 0;
-	return store_change(
+	resident = run->notebook != NULL
+		       ? xasprintf("%s/%s", run->template_id, run->notebook)
+		       : xstrdup("");
+	rc = store_change(
 	    s, STMT_ENQUEUE, STORE_STR(run->id), STORE_STR(run->requestor),
 	    STORE_STR(run->digest), STORE_STR(s->instance),
 	    STORE_NUM(run->waits == STORE_WAITS_PINNED), STORE_NUM(run->vtime),
 	    STORE_NUM(run->weight > 0 ? run->weight : 1),
-	    STORE_STR(run->waits == STORE_WAITS_LEFT ? "" : s->instance));
+	    STORE_STR(run->waits == STORE_WAITS_LEFT ? "" : s->instance),
+	    STORE_STR(resident));
+	free(resident);
+	return rc;
 }
 
 int store_queue_room(struct store *s, const struct store_run *run,
@@ -91,7 +100,8 @@ static int claim(struct store *s, struct store_req *r)
 		rc = read_claims(
 		    s, r,
 		    store_query(s, STMT_CLAIM, STORE_STR(s->instance),
-				STORE_NUM(r->limit), STORE_STR(r->key)),
+				STORE_NUM(r->limit), STORE_STR(r->key),
+				STORE_STR(r->id)),
 		    &last);
 	if (rc != 0 || r->res.n_runs == 0)
 		return rc;

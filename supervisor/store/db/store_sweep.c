@@ -135,11 +135,12 @@ static int forget_some(struct store *s, enum store_stmt which, int64_t now_ms,
 	return rc;
 }
 
-/* Delete expired news, and served templates and CPU shares of ended nodes. */
+/* Delete expired news and residents, and served templates and CPU shares of ended nodes. */
 static int sweep_shared(struct store *s)
 {
 	static const enum store_stmt all[] = {
-	    STMT_EXPIRED_NEWS, STMT_FORGET_GONE_SERVED, STMT_FORGET_GONE_CPU};
+	    STMT_EXPIRED_NEWS, STMT_FORGET_GONE_SERVED, STMT_FORGET_GONE_CPU,
+	    STMT_EXPIRED_RESIDENTS};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(all); i++)

@@ -416,6 +416,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_barrier,
     store_postgres_epoch,
     store_postgres_room,
+    store_postgres_residents,
     STORE_RUN_ADDED(ADD_COLUMN, )};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
@@ -466,7 +467,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 /* kinds as in enum store_mail */
 #define AND_NEWS                                                               \
 	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \
-	" WHERE node = ?1"
+	" WHERE node = ?1"                                                     \
+	" UNION ALL SELECT '', 6, at_ms, resident, requestor FROM residents"   \
+	" WHERE node = ?1 AND ending = 1"
 /*
  * Lock the row, since otherwise the end of the run, which deletes mail, might
  * miss mail that is written at the same time.

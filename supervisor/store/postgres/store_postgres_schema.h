@@ -6,7 +6,7 @@
 #include "supervisor/store/store_impl.h"
 
 /* in the table paddock_schema; differs from SQLite's version */
-#define STORE_POSTGRES_VERSION (16 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
+#define STORE_POSTGRES_VERSION (17 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
 
 #define STORE_POSTGRES_DAY_MS INT64_C(86400000) /* of a partition of runs */
 
@@ -15,7 +15,7 @@ extern const char *const store_postgres_steps[STORE_POSTGRES_VERSION];
 /* Steps with a file of their own. */
 extern const char store_postgres_queue[], store_postgres_days[],
     store_postgres_share[], store_postgres_barrier[], store_postgres_epoch[],
-    store_postgres_room[];
+    store_postgres_room[], store_postgres_residents[];
 /* The statements of store_statements.def, with parameters ?1, ?2 and so on. */
 extern const char *const store_postgres_statements[STORE_STMTS];
 

@@ -123,6 +123,10 @@ DROP TRIGGER node_joined ON node;
 DROP FUNCTION node_joined();
 DROP TABLE epoch;
 DROP FUNCTION paddock_queue_room(text, bigint, text);
+DROP TRIGGER residents_die ON node;
+DROP FUNCTION residents_die();
+DROP TABLE residents;
+ALTER TABLE queue DROP COLUMN resident;
 ALTER TABLE node ADD COLUMN batch bigint NOT NULL DEFAULT 0;
 CREATE TRIGGER node_writes BEFORE UPDATE OF batch ON node FOR EACH ROW EXECUTE FUNCTION node_writes();
 UPDATE paddock_schema SET version = 12

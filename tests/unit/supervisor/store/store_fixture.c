@@ -192,7 +192,7 @@ void help_claim(struct store *s, struct answer *a)
 		    a);
 	help_wait(s, a);
 	help_clear(a);
-	store_claim(s, HELP_PAGE, "", help_done, a);
+	store_claim(s, HELP_PAGE, "", "", help_done, a);
 	help_wait(s, a);
 	a->interrupted = interrupted;
 }

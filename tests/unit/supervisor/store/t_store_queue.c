@@ -42,7 +42,7 @@ static void claim(struct store *s, struct answer *a, int limit,
 		  const char *except)
 {
 	help_clear(a);
-	store_claim(s, limit, except, help_done, a);
+	store_claim(s, limit, except, "", help_done, a);
 	help_wait(s, a);
 }
 
@@ -547,7 +547,7 @@ static void test_once(void)
 	while (more) {
 		for (int i = 0; i < NODES; i++) {
 			help_clear(&a[i]);
-			store_claim(s[i], 3, "", help_done, &a[i]);
+			store_claim(s[i], 3, "", "", help_done, &a[i]);
 		}
 		more = false;
 		for (int i = 0; i < NODES; i++) {

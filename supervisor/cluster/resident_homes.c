@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resident_homes.c - the server where each resident lives, by a row of the database:
+ * residents.c asks before the first run, and tells of changes; the mail asks for an end. A
+ * question is repeated until the database answers. A run whose resident lives at another
+ * server goes back to the shared queue.
+ */
+#include "supervisor/cluster/cluster_private.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/os/log.h"
+#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/run/warm/residents.h"
+
+#define SHOW_MS 1000 /* between two writes of changed views */
+
+static bool is_shared(void *arg)
+{
+	return shared_queue_is_used(arg);
+}
+
+static void on_home(void *arg, const struct store_result *res)
+{
+	if (res->rc != 0 && res->rc != -EREMOTE)
+		log_debug("resident", "home=unknown err=\"%s\"", res->errmsg);
+	residents_homed(arg, res->rc == 0, res->text);
+}
+
+static void ask(void *arg, struct resident *x)
+{
+	const struct runs *s = arg;
+
+	store_home_resident(s->ctx->store, resident_owner(x)->name,
+			    resident_text(x), on_home, x);
+}
+
+static void start(void *arg, struct run *r)
+{
+	struct runs *s = arg;
+
+	if (r->job.queued.lane == NULL || !r->job.queued.aside)
+		return;
+	sched_remove(&s->sched, &r->job.queued);
+	runs_enqueue(s, r);
+	runs_pump(s);
+}
+
+static void give_back(void *arg, struct run *r)
+{
+	shared_queue_give_back(arg, r);
+}
+
+static void leave(void *arg, const struct resident *x, const char *lost)
+{
+	const struct runs *s = arg;
+
+	store_leave_resident(s->ctx->store, resident_owner(x)->name,
+			     resident_text(x), lost);
+}
+
+/* ---- views ---- */
+
+static void changed(void *arg)
+{
+	const struct runs *s = arg;
+
+	if (!evtimer_pending(s->cluster->show_residents, NULL))
+		evtimer_add(s->cluster->show_residents, CLOCK_TIMEVAL(SHOW_MS));
+}
+
+static void show(void *arg, const struct resident *x, const char *view)
+{
+	const struct runs *s = arg;
+
+	store_show_resident(s->ctx->store, resident_owner(x)->name,
+			    resident_text(x), view);
+}
+
+static void on_show(evutil_socket_t fd, short what, void *arg)
+{
+	const struct runs *s = arg;
+
+	(void)fd, (void)what;
+	residents_show_changed(s->ctx->residents);
+}
+
+/* ---- an end that another server asks for ---- */
+
+void resident_homes_end_asked(struct runs *s, const struct store_message *l)
+{
+	const struct requestor *q =
+	    requestors_find(s->ctx->requestors, l->requestor);
+	int rc = q != NULL ? residents_end_asked(s->ctx->residents, q, l->body)
+			   : -ENOENT;
+
+	if (rc == -EBUSY)
+		store_keep_resident(s->ctx->store, l->requestor, l->body);
+	else if (rc == -ENOENT) /* at most the row is left */
+		store_leave_resident(s->ctx->store, l->requestor, l->body,
+				     NULL);
+}
+
+/* ---- start and end ---- */
+
+void resident_homes_init(struct runs *s)
+{
+	static const struct resident_homes homes = {
+	    .is_shared = is_shared,
+	    .ask = ask,
+	    .start = start,
+	    .give_back = give_back,
+	    .leave = leave,
+	    .changed = changed,
+	    .show = show,
+	};
+
+	s->cluster->show_residents = evtimer_new(s->ctx->base, on_show, s);
+	residents_share(s->ctx->residents, &homes, s);
+}
+
+void resident_homes_fini(struct runs *s)
+{
+	residents_share(s->ctx->residents, NULL, NULL);
+	event_free(s->cluster->show_residents);
+}

@@ -449,7 +449,7 @@ struct json_object *residents_view(const struct residents *all,
 
 unsigned residents_count(const struct residents *all)
 {
-	return residents_room_count(all, NULL);
+	return all != NULL ? residents_room_count(all, NULL) : 0;
 }
 
 void residents_log(const struct residents *all)
@@ -479,6 +479,8 @@ void residents_disown(struct residents *all)
 {
 	struct resident *x, *next;
 
+	if (all == NULL)
+		return;
 	for (x = TAILQ_FIRST(&all->list); x != NULL; x = next) {
 		next = TAILQ_NEXT(x, link);
 		if (x->alive)

@@ -18,6 +18,8 @@
 void residents_share(struct residents *all, const struct resident_homes *homes,
 		     void *arg)
 {
+	if (all == NULL) /* tests of runs have no residents */
+		return;
 	all->homes = homes;
 	all->homes_arg = arg;
 }
@@ -127,6 +129,8 @@ char *residents_busy(const struct residents *all)
 	const struct resident *x;
 	struct buf out = {0};
 
+	if (all == NULL)
+		return xstrdup("");
 	TAILQ_FOREACH(x, &all->list, link)
 		if (!TAILQ_EMPTY(&x->turns))
 			buf_printf(&out, "%s\t%s\n", x->requestor->name,

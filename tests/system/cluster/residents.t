@@ -58,6 +58,12 @@ sub says_state { my ($r, $state, $name) = @_; is($r->{result}{state}, $state, $n
 	is(length cell($ada[1], '""')->{result}{state}, 11, 'each of them once');
 }
 
+{
+	my $asked = $c->node(other('n'))->client('ada')->greeted(capabilities => {elicitation => {}, roots => {}});
+
+	is(length cell($asked, '""')->{result}{state}, 11, 'a client that can be asked has its call answered by way of another node as well');
+}
+
 # ---- the first run of a name at several nodes at once ----
 
 for my $name (map { "race$_" } 1 .. 5) {

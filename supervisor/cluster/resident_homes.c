@@ -70,12 +70,21 @@ static void changed(void *arg)
 		evtimer_add(s->cluster->show_residents, CLOCK_TIMEVAL(SHOW_MS));
 }
 
-static void show(void *arg, const struct resident *x, const char *view)
+/* A view that could not be written is written again later. */
+static void on_shown(void *arg, const struct store_result *res)
 {
 	const struct runs *s = arg;
 
+	if (res->rc != 0)
+		residents_show_again(s->ctx->residents);
+}
+
+static void show(void *arg, const struct resident *x, const char *view)
+{
+	struct runs *s = arg;
+
 	store_show_resident(s->ctx->store, resident_owner(x)->name,
-			    resident_text(x), view);
+			    resident_text(x), view, on_shown, s);
 }
 
 static void on_show(evutil_socket_t fd, short what, void *arg)

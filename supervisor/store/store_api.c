@@ -273,11 +273,10 @@ void store_leave_resident(struct store *s, const char *requestor,
 }
 
 void store_show_resident(struct store *s, const char *requestor,
-			 const char *resident, const char *view)
+			 const char *resident, const char *view,
+			 store_done done, void *arg)
 {
-	store_ask(s, &store_op_show_resident,
-		  &(struct store_req){
-		      .requestor = requestor, .id = resident, .key = view});
+	ASK(show_resident, .requestor = requestor, .id = resident, .key = view);
 }
 
 void store_list_residents(struct store *s, const char *requestor,

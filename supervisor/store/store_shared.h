@@ -175,7 +175,8 @@ void store_home_resident(struct store *s, const char *requestor,
 void store_leave_resident(struct store *s, const char *requestor,
 			  const char *resident, const char *lost);
 void store_show_resident(struct store *s, const char *requestor,
-			 const char *resident, const char *view);
+			 const char *resident, const char *view,
+			 store_done done, void *arg);
 /* List the residents of REQUESTOR (NULL: of all) on other nodes. */
 void store_list_residents(struct store *s, const char *requestor,
 			  store_done done, void *arg);

@@ -110,6 +110,7 @@ int residents_end_asked(struct residents *all, const struct requestor *q,
 /* Other servers own what this server had: end all residents. */
 void residents_disown(struct residents *all);
 void residents_show_changed(struct residents *all);
+void residents_show_again(struct residents *all); /* all views, soon */
 /* Return the residents with runs, a line with requestor, tab, TEMPLATE/NAME each. */
 char *residents_busy(const struct residents *all);
 

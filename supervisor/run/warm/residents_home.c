@@ -124,6 +124,14 @@ void residents_show_changed(struct residents *all)
 	}
 }
 
+void residents_show_again(struct residents *all)
+{
+	struct resident *x;
+
+	TAILQ_FOREACH(x, &all->list, link)
+		resident_note_changed(x);
+}
+
 char *residents_busy(const struct residents *all)
 {
 	const struct resident *x;

@@ -127,7 +127,7 @@ static void test_shown(void)
 	store_list_residents(t, NULL, on_said, &a);
 	settle(t);
 	is_str(a.text, "-", "a resident without a view is not listed");
-	store_show_resident(s, "alice", NOTE, "{}");
+	store_show_resident(s, "alice", NOTE, "{}", NULL, NULL);
 	settle(s);
 	store_list_residents(t, "alice", on_said, &a);
 	settle(t);

@@ -30,6 +30,7 @@
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/warm/warm.h"
+#include "supervisor/runtime/runtime.h"
 #include "supervisor/spawn/cgroup.h"
 
 #define LOOK_MS 1000	 /* between looks for residents to be ended */
@@ -119,6 +120,12 @@ static struct resident *resident_new(struct residents *all, struct run *r)
 	TAILQ_INIT(&x->turns);
 	TAILQ_INSERT_TAIL(&all->list, x, link);
 	return x;
+}
+
+/* Is the process a shim, which stops the processes of its program itself? */
+static bool has_shim(const struct resident *x)
+{
+	return runtimes[x->template->runtime]->has_shim;
 }
 
 /* ---- the end of a process ---- */
@@ -261,9 +268,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (n <= 0)
 		event_del(x->spawned->readable); /* on_exit_of() follows */
-	else if (msg_get(&m, frame, (size_t)n, &errmsg) < 0 ||
+	else if (!has_shim(x) || msg_get(&m, frame, (size_t)n, &errmsg) < 0 ||
 		 m.type != MSG_WAITING)
-		end_process(x, "it did not do as its shim was told");
+		end_process(x, "its worker sent what it may not send between "
+			       "runs");
 	else
 		weigh_resident(x, m.waiting.memory_bytes);
 }
@@ -474,6 +482,8 @@ static struct spawned *take_process(struct resident *x,
 	struct spawned *b = x->spawned;
 
 	stop_reading(b);
+	if (!has_shim(x))
+		spawned_signal(b, SIGCONT);
 	x->spawned = NULL;
 	x->bytes = 0;
 	b->ops = ops;
@@ -525,7 +535,8 @@ struct spawned *residents_take(struct residents *all, struct run *r,
 	return NULL;
 }
 
-void residents_rest(struct residents *all, struct run *r, struct spawned *b)
+void residents_rest(struct residents *all, struct run *r, struct spawned *b,
+		    uint64_t bytes)
 {
 	struct resident *x = r->job.resident;
 
@@ -543,6 +554,10 @@ void residents_rest(struct residents *all, struct run *r, struct spawned *b)
 					      "has changed");
 	else if (!evtimer_pending(all->look, NULL))
 		evtimer_add(all->look, CLOCK_TIMEVAL(LOOK_MS));
+	if (x->spawned != NULL && !has_shim(x)) {
+		spawned_signal(b, SIGSTOP);
+		weigh_resident(x, bytes);
+	}
 }
 
 void residents_lost(struct residents *all, struct run *r, const char *why)

@@ -65,7 +65,9 @@ static int on_kept(struct worker *w, const struct msg *m)
 	if (m->kept.why.n > 0)
 		n->why = xstrndup(m->kept.why.p, m->kept.why.n);
 	w->said.ru_utime = timeval_of(m->kept.cpu_ms * 1000);
-	w->said.ru_maxrss = (long)(m->kept.memory_bytes / 1024);
+	w->kept_bytes = m->kept.memory_bytes;
+	if (w->said.ru_maxrss < (long)(w->kept_bytes / 1024))
+		w->said.ru_maxrss = (long)(w->kept_bytes / 1024);
 	w->stays = true;
 	return 0;
 }

@@ -350,7 +350,8 @@ static void set_raw(lua_State *L, const char *key)
 
 void lua_api_begin(lua_State *L, const struct msg_run *r)
 {
-	deadline_us = clock_mono_us() + (int64_t)r->timeout_ms * 1000;
+	deadline_us = clock_mono_us() + (int64_t)r->timeout_ms * 1000 -
+		      timers_rested_us();
 	lua_artifact_limit(r->artifact_bytes);
 	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
 	lua_api_push(L);

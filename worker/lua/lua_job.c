@@ -102,6 +102,10 @@ static void take_run(const struct msg_run *r)
 	job.entry[1 + copy_str(job.entry + 1, r->entry).n] = '\0';
 	lua_state_limit(job.L, (size_t)r->memory_bytes);
 	job.body = lua_state_alloc(body_size());
+	if (job.body == NULL) { /* a resident may hold garbage */
+		lua_gc(job.L, LUA_GCCOLLECT);
+		job.body = lua_state_alloc(body_size());
+	}
 	if (job.body == NULL) {
 		lua_outcome_no_memory();
 		_exit(EXIT_SENT);

@@ -243,7 +243,8 @@ end
 -- The error VALUE as the answer has it: of its lines those of cells, and what is between them.
 local function error_of(value, trace)
 	local code = type(value) == "table" and rawget(value, "code")
-	local lines, cells = {text_of(value)}, 1
+	local name, text = type(code) == "string" and sub(code, 1, 128) or "error", text_of(value)
+	local lines, cells = {name .. ": " .. text}, 1
 
 	for line in gmatch(trace, "\n\t([^\n]+)") do
 		lines[#lines + 1] = line
@@ -252,7 +253,7 @@ local function error_of(value, trace)
 	for i = #lines, cells + 1, -1 do
 		lines[i] = nil
 	end
-	return {name = type(code) == "string" and sub(code, 1, 128) or "error", value = lines[1], traceback = lines}
+	return {name = name, value = text, traceback = lines}
 end
 
 -- ---- a run ----

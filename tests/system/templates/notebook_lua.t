@@ -59,9 +59,9 @@ cmp_ok(length value('b = {}; for i = 1, 20000 do b[i] = {i} end; b'), '<=', 6553
 
 $r = cell("function g()\n  error('no')\nend\nw = 1\ng()");
 my $n = $r->{notebook}{cell};
-like(json_of($r->{result}{error}), qr/^\{"name":"error","traceback":\["cell-$n\.lua:2: no","\[C\]: in function 'error'","cell-$n\.lua:2: in [a-z]+ 'g'","cell-$n\.lua:5: in [^"]*"\],"value":"cell-$n\.lua:2: no"\}$/, 'an error has its message and its lines');
+like(json_of($r->{result}{error}), qr/^\{"name":"error","traceback":\["error: cell-$n\.lua:2: no","\[C\]: in function 'error'","cell-$n\.lua:2: in [a-z]+ 'g'","cell-$n\.lua:5: in [^"]*"\],"value":"cell-$n\.lua:2: no"\}$/, 'an error has its message and its lines');
 is("$r->{status} $r->{result}{exitCode} " . state_of($r), 'succeeded 1 kept', 'an error ends the cell, and not the notebook');
-like($r->{result}{stderr}, qr/^cell-$n\.lua:2: no\n\t\[C\]/, 'an error is told on standard error');
+like($r->{result}{stderr}, qr/^error: cell-$n\.lua:2: no\n\t\[C\]/, 'an error is told on standard error');
 is(value('w'), '1', 'what was set before an error stays');
 like(value("x = 1\nif x\n"), qr/^cell-\d+\.lua:\d: 'then' expected/, 'an error of syntax has its line');
 $r = answer('run.error("OWN", "why")');

@@ -153,7 +153,25 @@ for my $code ('for k in next, string do string[k] = nil end', 'for k in next, ta
 }
 $s->stop;
 
-$s = Paddock->new(dirs => ['etc/templates'], templates => {counter => counter()})->greeted;
+# ---- what is left of a run ----
+
+$s = Paddock->new(dirs => ['etc/templates'], templates => {counter => counter()})->greeted('2025-11-25', {elicitation => {}});
+my $ASK = 'run.elicit{message = "m", schema = {type = "object", properties = {a = {type = "string"}}}}';
+sub asks { my ($code, %o) = @_; return $s->request('tools/call', {name => 'run_task_template', arguments => {templateId => 'run_lua', inputs => {notebook => 'n', code => $code}, options => {mode => 'sync', %o}}}) }
+sub view_of { return $s->answer($_[0])->{result}{structuredContent} }
+{
+	my $id = asks("x = 2; r = $ASK; r.content.a");
+	$s->reply($s->told('elicitation/create'), {action => 'accept', content => {a => 'yes'}});
+	is(view_of($id)->{result}{value}, '"yes"', 'a cell asks the user');
+	$id = asks("x = 3; r = $ASK", timeoutMs => 500);
+	my $question = $s->told('elicitation/create');
+	is(run_state(view_of($id)), "RUN_TIMEOUT kept $STAYS", 'a cell whose question nobody answers is interrupted');
+	$s->reply($question, {action => 'accept', content => {a => 'late'}});
+	is(value('x, r.content.a'), '3, "yes"', 'a late answer is of no later cell');
+	$id = asks("r = $ASK; r.content.a");
+	$s->reply($s->told('elicitation/create'), {action => 'accept', content => {a => 'again'}});
+	is(view_of($id)->{result}{value}, '"again"', 'a later cell asks again');
+}
 is(counted('local run = ... gone = coroutine.wrap(function() run.step("late", function() coroutine.yield() end, {timeout = 1000}) end) gone()')->{error}{details}{stepErrorCode} // '', 'ABANDONED', 'a step is left in a coroutine');
 like(counted('local ok, e = pcall(gone) return tostring(e)')->{result}{said}, qr/the run of this step is over$/, 'a step of an earlier run does not go on');
 counted('local run = ... old = coroutine.wrap(function() run.step("late", function() coroutine.yield() end, {timeout = 1000}) end) old()');

@@ -36,7 +36,7 @@
 #include "supervisor/run/threads/thread_pool.h"
 #include "supervisor/run/warm/residents.h"
 #include "supervisor/run/warm/warm.h"
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 
 #define FIRST_PASSED_FD 3
 #define END_MS 3000 /* time for ended runs to be recorded and answered */

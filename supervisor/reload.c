@@ -22,7 +22,7 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/config/config.h"
 #include "supervisor/packages/grants/grants.h"
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/server.h"
 #include "supervisor/session/session.h"

@@ -32,7 +32,7 @@
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/spawn/privsep.h"
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/start/worker_groups.h"

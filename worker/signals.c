@@ -28,6 +28,7 @@
 #define BY_FILTER 1 /* SYS_SECCOMP, for which glibc has no name */
 
 static atomic_bool cancelled;
+static void (*_Atomic on_cancel)(void);
 static uint64_t cpu_ms;
 /* filled before: no malloc in a handler */
 static char names[SYSCALLS][SYSCALL_NAME_MAX];
@@ -42,9 +43,18 @@ void signals_set_cpu_ms(uint64_t ms)
 	cpu_ms = ms;
 }
 
+void signals_on_cancel(void (*call)(void))
+{
+	atomic_store(&on_cancel, call);
+}
+
 void signals_cancel(void)
 {
+	void (*call)(void) = atomic_load(&on_cancel);
+
 	atomic_store(&cancelled, true);
+	if (call != NULL)
+		call();
 	wait_wake();
 }
 

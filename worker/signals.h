@@ -13,6 +13,8 @@ int signals_install(void); /* SIGTERM, SIGXCPU, SIGSYS. 0 or -errno */
 
 bool signals_cancelled(void); /* after SIGTERM, which also called wait_wake() */
 void signals_cancel(void);    /* as after SIGTERM. Async-signal-safe */
+/* Have CALL, async-signal-safe, called by each SIGTERM; NULL: nothing. */
+void signals_on_cancel(void (*call)(void));
 void signals_forget_cancel(void); /* a new run of the same worker begins */
 
 /* the limit to name in SIGXCPU's report */

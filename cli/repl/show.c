@@ -214,6 +214,8 @@ static void show_notebook(struct json_object *notebook)
 		message_print("the notebook %s began anew, without its earlier "
 			      "variables: %s",
 			      name, why);
+	else if (why != NULL)
+		message_print("%s", why);
 }
 
 /* ---- artifacts ---- */

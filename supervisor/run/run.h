@@ -176,7 +176,7 @@ struct run_notebook {
 	char *lost;   /* owned: why an earlier state was lost; or NULL */
 	bool ended;   /* the program told how the run left the state: */
 	bool kept;    /* ENDED: the state is as after the run, else as before */
-	char *why;    /* owned: why the state was not kept; or NULL */
+	char *why; /* owned: the reason, or a remark on a kept state; or NULL */
 };
 
 struct runs;

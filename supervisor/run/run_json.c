@@ -111,7 +111,7 @@ static void write_notebook(struct buf *out, const struct run *r)
 
 	json_open(out, "notebook");
 	json_write(out, "name:s cell:i state:s why?s", n->name, n->cell, state,
-		   n->ended && !n->kept ? n->why : n->lost);
+		   n->kept && n->cell == 1 ? n->lost : n->why);
 	json_close(out);
 }
 

@@ -29,7 +29,7 @@ struct isolation { /* zeroed: not measured yet */
 	    [ISOLATION_WHY]; /* the cause if no programs run; or "" */
 	/*
 	 * the cause if a trial start of a program failed, without a path; "":
-	 * the program ran, or no trial (worker/interpreters.c)
+	 * the program ran, or no trial (health/interpreters.c)
 	 */
 	char no_start[ISOLATION_WHY];
 	char no_start_why[ISOLATION_WHY]; /* the worker's message, or "" */

@@ -9,12 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ipc/msg.h"
 #include "tests/lib/rogue.h"
 
 #define FRAME_MAX 65536
 #define FLOOD 200000
 #define READY "\x91\x10"
 #define NULL_RESULT "\x97\x15\x00\x00\x00\x00\x04\xa4null"
+#define KEPT "\x95\x1d\x01\x00\x00\xa0"
 #define DECLARE(at, n) "\x99\x12" at n "\x00\x00\x00\xa1s\xa0\xa0"
 #define INPUT(seq) "\x95\x18" seq "\x00\x02\xa2{}"
 #define CALL(seq) "\x95\x17" seq "\xa1t\x02\xa2{}"
@@ -22,9 +24,9 @@
 
 /*
  * The step after the frames; all steps except STAY and HANG_UP end the worker. ASK
- * sends questions without end and reads no answers.
+ * sends questions without end and reads no answers. SPIN uses CPU time without end.
  */
-enum then { EXIT_0, EXIT_3, STAY, HANG_UP, REPEAT, SEGV, ASK };
+enum then { EXIT_0, EXIT_3, STAY, HANG_UP, REPEAT, SEGV, ASK, SPIN };
 
 #define SAY(bytes)                                                             \
 	{                                                                      \
@@ -138,6 +140,20 @@ static const struct rogue {
 	  "E\xa1m"),
       SAY(NULL_RESULT)},
      EXIT_0},
+    {"kept", {SAY(READY), SAY(NULL_RESULT), SAY(KEPT)}, STAY},
+    {"kept_early", {SAY(READY), SAY(KEPT)}, STAY},
+    {"kept_twice", {SAY(READY), SAY(NULL_RESULT), SAY(KEPT), SAY(KEPT)}, STAY},
+    {"kept_logs",
+     {SAY(READY), SAY(NULL_RESULT), SAY(KEPT), SAY("\x93\x13\x06\xa4spam")},
+     STAY},
+    {"kept_spins", {SAY(READY), SAY(NULL_RESULT), SAY(KEPT)}, SPIN},
+    {"kept_boasts",
+     {SAY(READY),
+      SAY("\x97\x15\x00\xcf\x00\x1f\xff\xff\xff\xff\xff\xff\x00"
+	  "\xce\xff\xff\xff\xff\x04\xa4null"),
+      SAY("\x95\x1d\x01\xcf\x00\x1f\xff\xff\xff\xff\xff\xff"
+	  "\xcf\x00\x1f\xff\xff\xff\xff\xff\xff\xa0")},
+     STAY},
     {"flood", {SAY(READY), SAY("\x94\x11\x01\x02\xa0")}, REPEAT},
     {"log_flood", {SAY(READY), SAY("\x93\x13\x06\xa4spam")}, REPEAT},
 };
@@ -183,8 +199,12 @@ static void misbehave(void)
 {
 	static char frame[FRAME_MAX];
 	ssize_t n = recv(ZYGOTE_PROTO_RUN_FD, frame, sizeof(frame), 0);
-	const struct rogue *r = choose(frame, n > 0 ? (size_t)n : 0);
+	const struct rogue *r;
 	size_t last = 0;
+
+	if (n > 1 && frame[1] == MSG_STAY) /* before RUN */
+		n = recv(ZYGOTE_PROTO_RUN_FD, frame, sizeof(frame), 0);
+	r = choose(frame, n > 0 ? (size_t)n : 0);
 
 	for (size_t i = 0; i < 6 && r->frames[i].bytes != NULL; i++) {
 		say(r->frames[i].bytes, r->frames[i].len);
@@ -200,6 +220,8 @@ static void misbehave(void)
 		close(ZYGOTE_PROTO_RUN_FD);
 	while (r->then == STAY || r->then == HANG_UP)
 		pause();
+	while (r->then == SPIN)
+		;
 	_exit(r->then == EXIT_3 ? 3 : 0);
 }
 

@@ -19,6 +19,7 @@
 #include "worker/lua/lua_error.h"
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_lib.h"
+#include "worker/lua/lua_resident.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_steps.h"
 #include "worker/lua/lua_text.h"
@@ -139,6 +140,14 @@ static int run_error(lua_State *L)
 	lua_pushvalue(L, 3);
 	lua_setfield(L, 4, "details");
 	return lua_error(L);
+}
+
+/* The calls that led here, a line each, as Lua's debug.traceback(). */
+static int run_traceback(lua_State *L)
+{
+	luaL_traceback(L, L, luaL_optstring(L, 1, NULL),
+		       (int)luaL_optinteger(L, 2, 1));
+	return 1;
 }
 
 /* Copy the field KEY of the table at 1 to the reply at 2, if present. */
@@ -274,14 +283,23 @@ static int run_base64_decode(lua_State *L)
 }
 
 static const luaL_Reg calls[] = {
-    {"deadline", run_deadline}, {"cancelled", run_cancelled},
-    {"progress", run_progress}, {"sleep", run_sleep},
-    {"log", run_log},		{"error", run_error},
-    {"reply", run_reply},	{"step", lua_steps_step},
-    {"map", lua_map_map},	{"artifact", lua_artifact_artifact},
-    {"array", lua_json_array},	{"elicit", lua_ask_elicit},
-    {"sample", lua_ask_sample}, {"roots", lua_ask_roots},
-    {"call", lua_ask_call},	{NULL, NULL},
+    {"deadline", run_deadline},
+    {"cancelled", run_cancelled},
+    {"progress", run_progress},
+    {"sleep", run_sleep},
+    {"log", run_log},
+    {"error", run_error},
+    {"reply", run_reply},
+    {"step", lua_steps_step},
+    {"map", lua_map_map},
+    {"artifact", lua_artifact_artifact},
+    {"array", lua_json_array},
+    {"elicit", lua_ask_elicit},
+    {"sample", lua_ask_sample},
+    {"roots", lua_ask_roots},
+    {"call", lua_ask_call},
+    {"traceback", run_traceback},
+    {NULL, NULL},
 };
 
 static const luaL_Reg base64[] = {
@@ -322,15 +340,26 @@ void lua_api_push(lua_State *L)
 	lua_rawgetp(L, LUA_REGISTRYINDEX, &run_table);
 }
 
+/* Set KEY of the table below the value on top, whatever an earlier run made of the table. */
+static void set_raw(lua_State *L, const char *key)
+{
+	lua_pushstring(L, key);
+	lua_insert(L, -2);
+	lua_rawset(L, -3);
+}
+
 void lua_api_begin(lua_State *L, const struct msg_run *r)
 {
-	deadline_us = clock_mono_us() + (int64_t)r->timeout_ms * 1000;
+	deadline_us = clock_mono_us() + (int64_t)r->timeout_ms * 1000 -
+		      timers_rested_us();
 	lua_artifact_limit(r->artifact_bytes);
 	steps_set_grace_ms((int64_t)r->cancel_grace_ms);
 	lua_api_push(L);
 	lua_pushlstring(L, r->run_id.p, r->run_id.n);
-	lua_setfield(L, -2, "id");
+	set_raw(L, "id");
 	lua_pushlstring(L, r->template_id.p, r->template_id.n);
-	lua_setfield(L, -2, "template");
+	set_raw(L, "template");
+	lua_resident_push(L);
+	set_raw(L, "notebook");
 	lua_pop(L, 1);
 }

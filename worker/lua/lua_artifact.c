@@ -29,6 +29,8 @@ void lua_artifact_limit(uint64_t bytes)
 {
 	allowed = bytes;
 	used = 0;
+	/* an error of an earlier run of a resident may be raised again */
+	snprintf(refusal, sizeof(refusal), "EXECUTION_ERROR");
 }
 
 const char *lua_artifact_refusal(void)

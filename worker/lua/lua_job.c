@@ -22,6 +22,7 @@
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_lib.h"
 #include "worker/lua/lua_outcome.h"
+#include "worker/lua/lua_resident.h"
 #include "worker/lua/lua_api.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_state.h"
@@ -44,7 +45,11 @@ static struct {
 	char entry[MSG_NAME_MAX + 2];
 	/* the code, then the inputs, then the files, then a NUL */
 	char *body;
+	bool good; /* the state is good for one more run of a resident */
 } job MEMORY_EACH_RUN;
+
+/* The address is the registry's key of a resident's function. */
+static char function;
 
 int lua_job_prepare(void)
 {
@@ -62,6 +67,7 @@ int lua_job_prepare(void)
 	if (rc < 0)
 		return rc;
 	timers_on_due(lua_sched_interrupt);
+	signals_on_cancel(lua_sched_interrupt);
 	job.L = lua_state_new(lua_api_open);
 	return job.L == NULL ? -ENOMEM : 0;
 }
@@ -79,9 +85,16 @@ static struct str copy_str(char *to, struct str from)
 	return (struct str){to, from.n};
 }
 
+static void free_body(void)
+{
+	lua_state_free(job.body, job.body != NULL ? body_size() : 0);
+	job.body = NULL;
+}
+
 /* Copy the strings of R, which borrow from the frame that CHUNKs overwrite. */
 static void take_run(const struct msg_run *r)
 {
+	free_body();
 	job.run = *r;
 	job.run.run_id = copy_str(job.run_id, r->run_id);
 	job.run.template_id = copy_str(job.template_id, r->template_id);
@@ -89,6 +102,10 @@ static void take_run(const struct msg_run *r)
 	job.entry[1 + copy_str(job.entry + 1, r->entry).n] = '\0';
 	lua_state_limit(job.L, (size_t)r->memory_bytes);
 	job.body = lua_state_alloc(body_size());
+	if (job.body == NULL) { /* a resident may hold garbage */
+		lua_gc(job.L, LUA_GCCOLLECT);
+		job.body = lua_state_alloc(body_size());
+	}
 	if (job.body == NULL) {
 		lua_outcome_no_memory();
 		_exit(EXIT_SENT);
@@ -187,6 +204,10 @@ static int loaded(lua_State *L, int status, lua_KContext ctx)
 				  "%s must return a function(run, inputs), "
 				  "but it returned a %s",
 				  job.entry + 1, luaL_typename(L, -1));
+	if (lua_resident_stays()) {
+		lua_pushvalue(L, -1);
+		lua_rawsetp(L, LUA_REGISTRYINDEX, &function);
+	}
 	lua_api_push(L);
 	*files = '\0'; /* ends the inputs */
 	lua_json_decode(L, inputs, (size_t)job.run.inputs_bytes);
@@ -194,8 +215,7 @@ static int loaded(lua_State *L, int status, lua_KContext ctx)
 	while (rest.n > 0)
 		if (!file_part_next(&rest, &file) || !put_input_file(L, &file))
 			channel_broken();
-	lua_state_free(job.body, body_size());
-	job.body = NULL;
+	free_body();
 	lua_callk(L, 2, 1, 0, returned);
 	return returned(L, LUA_OK, 0);
 }
@@ -207,6 +227,8 @@ static int run_template(lua_State *L)
 
 	if (signals_cancelled())
 		return lua_error_cancelled(L);
+	if (lua_rawgetp(L, LUA_REGISTRYINDEX, &function) == LUA_TFUNCTION)
+		return loaded(L, LUA_OK, 0);
 	rc = luaL_loadbufferx(L, job.body, (size_t)job.run.code_bytes,
 			      job.entry, "t");
 	if (rc == LUA_ERRMEM)
@@ -235,23 +257,27 @@ static int serve_job(lua_State *L)
 	int rc = LUA_OK;
 
 	lua_api_begin(L, &job.run);
-	lua_lib_seed(L);
+	if (lua_resident_is_first())
+		lua_lib_seed(L);
 	lua_pushcfunction(main.L, run_template);
 	lua_sched_add(&main);
 	lua_sched_run(L, &main);
+	lua_sched_del(&main);
 	timers_off();
 	if (main.status == LUA_OK) {
 		lua_pushcfunction(L, report);
 		lua_pushvalue(L, 1);
 		rc = lua_pcall(L, 1, 0, 0);
-		if (rc == LUA_OK)
+		if (rc == LUA_OK) {
+			job.good = true;
 			return 0;
+		}
 	}
 	lua_state_reserve();
 	if (rc == LUA_OK)
-		lua_outcome_error(L, main.L, main.status);
+		job.good = lua_outcome_error(L, main.L, main.status);
 	else
-		lua_outcome_error(L, L, rc);
+		job.good = lua_outcome_error(L, L, rc);
 	return 0;
 }
 
@@ -283,19 +309,42 @@ static void touch_pages(void)
 	(void)clock_mono_us();
 }
 
-void lua_job_serve(void)
+/* Receive RUN, before which a resident's worker is told so, and may get late answers. */
+static void await_run(struct msg *m)
+{
+	do
+		channel_recv(m);
+	while (lua_resident_stays() &&
+	       (m->type == MSG_ANSWER || m->type == MSG_CHUNK));
+	if (m->type == MSG_STAY) {
+		lua_resident_take(&m->stay);
+		channel_recv(m);
+	}
+	if (m->type != MSG_RUN)
+		channel_broken();
+}
+
+static void serve_run(void)
 {
 	struct msg m;
 
-	touch_pages();
-	channel_recv(&m);
-	if (m.type != MSG_RUN)
-		channel_broken();
+	await_run(&m);
 	channel_set_rate(m.run.messages_per_second);
 	take_run(&m.run);
+	job.good = false;
 	lua_pushcfunction(job.L, serve_job);
 	if (lua_pcall(job.L, 0, 0, 0) != LUA_OK)
 		lua_outcome_no_memory(); /* no other error is possible here */
+}
+
+void lua_job_serve(void)
+{
+	touch_pages();
+	serve_run();
+	while (lua_resident_stays() && job.good) {
+		lua_resident_keep();
+		serve_run();
+	}
 	_exit(EXIT_SENT);
 }
 

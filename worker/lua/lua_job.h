@@ -13,7 +13,7 @@ int lua_job_prepare(void);
 
 /*
  * In a sandboxed worker: await RUN with the body, run the template, send RESULT or FAIL,
- * and _exit. No stdio is flushed and no Lua finalizer runs.
+ * and _exit; a resident's worker awaits the next RUN, and keeps the Lua state. No stdio is flushed and no Lua finalizer runs.
  */
 _Noreturn void lua_job_serve(void);
 

@@ -12,7 +12,7 @@
 #include <sys/random.h>
 
 #include "base/mem.h"
-#include "worker/lua/lua_sched.h"
+#include "worker/lua/lua_coroutine.h"
 #include "worker/lua/lua_text.h"
 #include "worker/progress.h"
 #include "worker/report.h"
@@ -204,35 +204,6 @@ void lua_lib_seed(lua_State *L)
 	lua_call(L, 0, 0);
 }
 
-/* A task may not yield, like the main program in plain Lua. */
-static int lib_yield(lua_State *L)
-{
-	if (lua_sched_is_task(L))
-		return luaL_error(L,
-				  "attempt to yield from outside a coroutine");
-	return lua_yield(L, lua_gettop(L));
-}
-
-static int lib_isyieldable(lua_State *L)
-{
-	lua_State *co = lua_isthread(L, 1) ? lua_tothread(L, 1) : L;
-
-	lua_pushboolean(L, !lua_sched_is_task(co) && lua_isyieldable(co));
-	return 1;
-}
-
-static int lib_running(lua_State *L)
-{
-	bool main = lua_sched_is_task(L);
-
-	if (main)
-		lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
-	else
-		lua_pushthread(L);
-	lua_pushboolean(L, main);
-	return 2;
-}
-
 static const luaL_Reg libraries[] = {
     {LUA_GNAME, luaopen_base},	     {LUA_STRLIBNAME, luaopen_string},
     {LUA_TABLIBNAME, luaopen_table}, {LUA_MATHLIBNAME, luaopen_math},
@@ -255,9 +226,12 @@ static const struct {
     {LUA_STRLIBNAME, "format", lib_format},
     {LUA_STRLIBNAME, "dump", NULL},
     {LUA_MATHLIBNAME, "randomseed", lib_randomseed},
-    {LUA_COLIBNAME, "yield", lib_yield},
-    {LUA_COLIBNAME, "isyieldable", lib_isyieldable},
-    {LUA_COLIBNAME, "running", lib_running},
+    {LUA_COLIBNAME, "resume", lua_coroutine_resume},
+    {LUA_COLIBNAME, "wrap", lua_coroutine_wrap},
+    {LUA_COLIBNAME, "close", lua_coroutine_close},
+    {LUA_COLIBNAME, "yield", lua_coroutine_yield},
+    {LUA_COLIBNAME, "isyieldable", lua_coroutine_isyieldable},
+    {LUA_COLIBNAME, "running", lua_coroutine_running},
 };
 
 static void open_os(lua_State *L)

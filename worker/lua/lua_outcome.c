@@ -192,7 +192,7 @@ static bool has_lua_frame(lua_State *T)
 	return false;
 }
 
-void lua_outcome_error(lua_State *L, lua_State *T, int status)
+bool lua_outcome_error(lua_State *L, lua_State *T, int status)
 {
 	static const char cancelled[] = "the run was cancelled";
 	enum lua_error_kind kind;
@@ -205,14 +205,14 @@ void lua_outcome_error(lua_State *L, lua_State *T, int status)
 	switch (kind) {
 	case LUA_ERROR_MEMORY:
 		lua_outcome_no_memory();
-		return;
+		return false;
 	case LUA_ERROR_LIMIT:
 		send_artifact_limit(L, err);
-		return;
+		return true;
 	case LUA_ERROR_CANCELLED:
 		send_fail("RUN_CANCELED", cancelled, sizeof(cancelled) - 1,
 			  NULL);
-		return;
+		return true;
 	default:
 		break;
 	}
@@ -221,4 +221,5 @@ void lua_outcome_error(lua_State *L, lua_State *T, int status)
 		lua_replace(L, err + 2);
 	}
 	send_error(L, err, kind);
+	return true;
 }

@@ -4,6 +4,7 @@
 #define WORKER_LUA_LUA_OUTCOME_H
 
 #include <lua.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -14,9 +15,9 @@ void lua_outcome_value(lua_State *L, int idx, size_t output_bytes);
 
 /*
  * Coroutine T failed with STATUS, and the error is on top of T: send FAIL. L is another
- * state, or T itself if the error is not the template's.
+ * state, or T itself if the error is not the template's. False: for lack of memory.
  */
-void lua_outcome_error(lua_State *L, lua_State *T, int status);
+bool lua_outcome_error(lua_State *L, lua_State *T, int status);
 
 /* Send FAIL for lack of memory, without using the state. */
 void lua_outcome_no_memory(void);

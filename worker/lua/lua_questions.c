@@ -103,6 +103,16 @@ void lua_questions_drop(struct ask *a)
 	channel_send(&m);
 }
 
+void lua_questions_forget(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
+		drop_text(&asks[i]);
+		asks[i].seq = 0;
+	}
+	count = owed = 0;
+	coming = NULL;
+}
+
 static void take_question_bytes(struct ask *a, struct str s)
 {
 	if (s.n > a->len - a->got)

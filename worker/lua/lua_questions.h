@@ -30,6 +30,8 @@ const char *lua_questions_answer(const struct ask *a, bool *ok, size_t *len);
 
 /* Free A after reading the answer. */
 void lua_questions_done(struct ask *a);
+/* The run is over, and no question is answered any more. */
+void lua_questions_forget(void);
 
 /* The answer to A is not wanted: notify the supervisor, unless the answer has arrived. */
 void lua_questions_drop(struct ask *a);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "worker/lua/lua_questions.h"
 #include "worker/lua/lua_error.h"
+#include "worker/lua/lua_resident.h"
 #include "worker/wait.h"
 #include "worker/progress.h"
 #include "worker/signals.h"
@@ -22,7 +23,7 @@
 static TAILQ_HEAD(, lua_task) tasks MEMORY_EACH_RUN =
     TAILQ_HEAD_INITIALIZER(tasks);
 static struct lua_task *current;
-/* current's coroutine, for the signal handler */
+/* the coroutine that runs, for the signal handler */
 static lua_State *_Atomic turn;
 
 struct lua_task *lua_sched_current(void)
@@ -62,20 +63,30 @@ static bool timed_out(const struct lua_task *t)
 	return t->step != STEPS_NONE && steps_timed_out(t->step);
 }
 
+static bool must_end(const struct lua_task *t)
+{
+	return timed_out(t) || lua_resident_interrupted();
+}
+
 void lua_sched_check(lua_State *L)
 {
-	if (current == NULL || !timed_out(current))
+	if (current == NULL || !must_end(current))
 		return;
+	if (lua_resident_interrupted())
+		lua_error_cancelled(L);
 	lua_error_push(L, LUA_ERROR_TYPED, "STEP_TIMEOUT",
 		       "the step ran longer than its timeout");
 	lua_error(L);
 }
 
-/* The hook stays until the step ends, so that no pcall in the step hides the timeout. */
+/*
+ * The hook stays until the step, or the run of a resident, ends: so no pcall in there
+ * hides the timeout.
+ */
 static void on_count(lua_State *L, lua_Debug *ar)
 {
 	(void)ar;
-	if (current == NULL || !timed_out(current))
+	if (current == NULL || !must_end(current))
 		lua_sethook(L, NULL, 0, 0);
 	else
 		lua_sched_check(L);
@@ -94,13 +105,22 @@ void lua_sched_interrupt(void)
 		interrupt(L);
 }
 
+lua_State *lua_sched_enter(lua_State *L)
+{
+	lua_State *before = atomic_exchange(&turn, L);
+
+	if (L != NULL && current != NULL && must_end(current))
+		interrupt(L);
+	return before;
+}
+
 static bool task_is_late(const struct lua_task *t, int64_t now)
 {
 	const struct lua_wait *w = &t->wait;
 
 	if (now >= w->until_us || (w->over != NULL && w->over(w->arg)))
 		return true;
-	return w->light && ((!t->woken && signals_cancelled()) || timed_out(t));
+	return w->light && ((!t->woken && signals_cancelled()) || must_end(t));
 }
 
 static void end_wait(struct lua_task *t)
@@ -117,7 +137,7 @@ static void resume_task(struct lua_task *t, lua_State *from)
 	take_turn(t);
 	if (t->state == LUA_TASK_WAITING)
 		end_wait(t);
-	if (timed_out(t))
+	if (must_end(t))
 		interrupt(t->L);
 	t->state = LUA_TASK_RUNNING;
 	t->status = lua_resume(t->L, from, t->nargs, &n);
@@ -211,5 +231,6 @@ int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 	}
 	end_wait(t);
 	take_turn(t);
+	(void)lua_sched_enter(L);
 	return k(L, LUA_YIELD, ctx);
 }

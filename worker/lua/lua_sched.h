@@ -63,10 +63,16 @@ bool lua_sched_is_task(lua_State *L);	  /* is L the task's coroutine? */
 int lua_sched_wait(lua_State *L, const struct lua_wait *w, lua_KContext ctx,
 		   lua_KFunction k);
 
-/* Raise STEP_TIMEOUT if a step around the current task has timed out. */
+/* Raise an error if a step around the current task has timed out, or the run must end. */
 void lua_sched_check(lua_State *L);
 
-/* Async-signal-safe: the current task checks at the next instruction. */
+/*
+ * L, a coroutine of the template's, runs from now on, or NULL: a timeout interrupts L.
+ * Returns the coroutine that ran before.
+ */
+lua_State *lua_sched_enter(lua_State *L);
+
+/* Async-signal-safe: the running coroutine checks at the next instruction. */
 void lua_sched_interrupt(void);
 
 #endif

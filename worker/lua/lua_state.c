@@ -80,6 +80,11 @@ void lua_state_free(void *p, size_t bytes)
 		resize(p, bytes, 0);
 }
 
+size_t lua_state_used(void)
+{
+	return mem.used;
+}
+
 size_t lua_state_refused(void)
 {
 	return mem.refused;
@@ -147,6 +152,6 @@ lua_State *lua_state_new(lua_CFunction open)
 void lua_state_limit(lua_State *L, size_t bytes)
 {
 	mem.limit = bytes;
-	mem.refused = 0;
+	mem.refused = mem.reserve = 0;
 	lua_gc(L, LUA_GCINC, GC_PAUSE, GC_STEP_MUL, 0);
 }

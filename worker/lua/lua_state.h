@@ -20,6 +20,7 @@ void lua_state_limit(lua_State *L, size_t bytes);
 void *lua_state_alloc(size_t bytes);
 void lua_state_free(void *p, size_t bytes);
 
+size_t lua_state_used(void); /* bytes */
 /*
  * The bytes that would have been in use at the last refused allocation; 0: none was
  * refused.

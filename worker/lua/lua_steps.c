@@ -28,6 +28,7 @@ enum { AT_ATTEMPT = 1, AT_NAME = 2, AT_FUNCTION = 3 };
 
 struct attempt {
 	uint32_t step;
+	unsigned run; /* of which the step is */
 	int nargs;
 	struct lua_step_options options;
 	lua_step_finish *finish;
@@ -36,6 +37,13 @@ struct attempt {
 };
 
 static const char metatable[] = "paddock.attempt";
+static unsigned runs; /* before the present run, of a resident */
+
+void lua_steps_forget(void)
+{
+	runs++;
+	steps_forget();
+}
 
 /*
  * Stop the timer of a collected attempt: a coroutine of the template may be collected in
@@ -45,7 +53,7 @@ static int attempt_gc(lua_State *L)
 {
 	const struct attempt *a = lua_touserdata(L, 1);
 
-	if (a->step != STEPS_NONE)
+	if (a->step != STEPS_NONE && a->run == runs)
 		steps_pause(a->step);
 	return 0;
 }
@@ -73,7 +81,7 @@ void lua_steps_new(lua_State *L, const struct lua_step_options *o,
 	struct text t = {.p = a->details, .size = DETAILS_SIZE - 1};
 
 	*a = (struct attempt){
-	    .step = STEPS_NONE, .options = *o, .finish = finish};
+	    .step = STEPS_NONE, .run = runs, .options = *o, .finish = finish};
 	luaL_setmetatable(L, metatable);
 	if (!timed)
 		return;
@@ -153,9 +161,12 @@ static int attempt_failed(lua_State *L, struct attempt *a, int status)
 static int attempt_ended(lua_State *L, int status, lua_KContext ctx)
 {
 	struct attempt *a = lua_touserdata(L, AT_ATTEMPT);
-	bool late = steps_itself_timed_out(a->step);
+	bool late;
 
 	(void)ctx;
+	if (a->run != runs)
+		return luaL_error(L, "the run of this step is over");
+	late = steps_itself_timed_out(a->step);
 	steps_pause(a->step);
 	/* even if the step succeeded late, or raised another error */
 	if (late) {

@@ -27,6 +27,8 @@ struct lua_step_options {
 typedef int lua_step_finish(lua_State *L, bool ok, int base);
 
 void lua_steps_open(lua_State *L);
+/* The run is over; the next run of a resident has steps of its own. */
+void lua_steps_forget(void);
 
 int lua_steps_step(lua_State *L); /* the function run.step */
 

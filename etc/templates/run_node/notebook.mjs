@@ -352,7 +352,7 @@ const answer = (exitCode) => {
 	const {run, claim} = cell;
 	const notebook = told();
 
-	tools.say({state: {kept: !cell.lost, why: notebook.why ?? 'the code has ended'}});
+	tools.say({state: {kept: !cell.lost, why: notebook.why}});
 	if (cell.cancelled) {
 		const details = {stdout: cell.said.stdout.text(), stderr: cell.said.stderr.text(), notebook};
 		tools.say({failed: {id: run.id, code: 'EXECUTION_ERROR', message: `the code was ended (${cell.cancelled})`, details}});

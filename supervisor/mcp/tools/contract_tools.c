@@ -24,7 +24,7 @@
 #include "supervisor/store/state/disk_space.h"
 #include "supervisor/run/health/health.h"
 #include "supervisor/packages/grants/grants.h"
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/mcp/tools/tools.h"
 

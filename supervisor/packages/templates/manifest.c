@@ -307,11 +307,6 @@ static int check_resident(struct template *t, struct json_object *m,
 	bool asks = json_member(m, "resident") != NULL;
 
 	t->notebook = find_notebook(m);
-	if (asks && !runtimes[t->runtime]->has_shim)
-		return fail(f, "/resident",
-			    "it is for programs: a worker of a %s template "
-			    "ends with its run",
-			    runtimes[t->runtime]->title);
 	if (asks != (t->notebook != NULL))
 		return fail(f, "/resident",
 			    "a template has \"resident\" and a property of "

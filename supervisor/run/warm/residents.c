@@ -24,6 +24,7 @@
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/warm/residents_private.h"
 #include "supervisor/run/warm/warm.h"
+#include "supervisor/runtime/runtime.h"
 #include "supervisor/spawn/cgroup.h"
 
 #define LOST_KEPT_MAX 64 /* lost states of a requestor that are remembered */
@@ -131,6 +132,12 @@ static void note_use(struct resident *x)
 	resident_note_changed(x);
 }
 
+/* Is the process a shim, which stops the processes of its program itself? */
+static bool has_shim(const struct resident *x)
+{
+	return runtimes[x->template->runtime]->has_shim;
+}
+
 /* ---- the end of a process ---- */
 
 static void on_spawned_ending(struct spawned *b, int err)
@@ -228,9 +235,10 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (n <= 0)
 		event_del(x->spawned->readable); /* on_exit_of() follows */
-	else if (msg_get(&m, frame, (size_t)n, &errmsg) < 0 ||
+	else if (!has_shim(x) || msg_get(&m, frame, (size_t)n, &errmsg) < 0 ||
 		 m.type != MSG_WAITING)
-		resident_end(x, "it did not do as its shim was told");
+		resident_end(x, "its worker sent what it may not send between "
+				"runs");
 	else {
 		resident_note_changed(x);
 		residents_room_weigh(x, m.waiting.memory_bytes);
@@ -297,6 +305,8 @@ static struct spawned *take_process(struct resident *x,
 	struct spawned *b = x->spawned;
 
 	stop_reading(b);
+	if (!has_shim(x))
+		spawned_signal(b, SIGCONT);
 	x->spawned = NULL;
 	x->bytes = 0;
 	b->ops = ops;
@@ -350,7 +360,8 @@ struct spawned *residents_take(struct residents *all, struct run *r,
 	return NULL;
 }
 
-void residents_rest(struct residents *all, struct run *r, struct spawned *b)
+void residents_rest(struct residents *all, struct run *r, struct spawned *b,
+		    uint64_t bytes)
 {
 	struct resident *x = r->job.resident;
 
@@ -368,6 +379,10 @@ void residents_rest(struct residents *all, struct run *r, struct spawned *b)
 					       "has changed");
 	else if (!evtimer_pending(all->look, NULL))
 		evtimer_add(all->look, CLOCK_TIMEVAL(RESIDENTS_LOOK_MS));
+	if (x->spawned != NULL && !has_shim(x)) {
+		spawned_signal(b, SIGSTOP);
+		residents_room_weigh(x, bytes);
+	}
 }
 
 void residents_lost(struct residents *all, struct run *r, const char *why)

@@ -89,8 +89,12 @@ struct spawned *residents_take(struct residents *all, struct run *r,
 			       struct spawner_job *job,
 			       const struct spawned_ops *ops, void *owner,
 			       int *rc);
-/* R has ended and its process B (taken) has stayed. */
-void residents_rest(struct residents *all, struct run *r, struct spawned *b);
+/*
+ * R has ended and its process B (taken) has stayed, with BYTES of memory: of a program the
+ * shim tells again.
+ */
+void residents_rest(struct residents *all, struct run *r, struct spawned *b,
+		    uint64_t bytes);
 /*
  * R's process has ended: the state is lost, because of WHY (copied). NULL: there was no
  * process after all.

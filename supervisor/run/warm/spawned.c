@@ -6,8 +6,10 @@
  */
 #include "supervisor/run/warm/spawned.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -53,6 +55,20 @@ struct spawned *spawned_ask(struct spawner *c, const struct spawner_job *job,
 		return b;
 	spawned_free(b);
 	return NULL;
+}
+
+int64_t spawned_cpu_us(const struct spawned *b)
+{
+	struct timespec ts;
+	clockid_t clock;
+	int rc = spawned_is_alive(b) ? clock_getcpuclockid(b->child.pid, &clock)
+				     : ESRCH;
+
+	if (rc != 0)
+		return -rc;
+	if (clock_gettime(clock, &ts) != 0)
+		return -errno;
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
 void spawned_signal(const struct spawned *b, int sig)

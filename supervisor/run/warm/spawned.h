@@ -30,6 +30,8 @@ struct spawned {
 	bool waited; /* the worker waits for a run, or has waited */
 	/* CPU time used before the run, which no requestor pays */
 	uint64_t start_cpu_ms;
+	/* CPU time that earlier runs of a resident were charged for; 0: none */
+	int64_t charged_us;
 	/* members for warm.c, of a worker that waits or has waited */
 	struct kept *kept; /* the list it waits in; NULL: ends, or has a run */
 	uint32_t kept_id;
@@ -57,6 +59,12 @@ static inline bool spawned_is_alive(const struct spawned *b)
 {
 	return b->child.pid > 0;
 }
+
+/*
+ * CPU time that the process has used, by the kernel: without children, so of a worker
+ * without a shim alone. Or -errno.
+ */
+int64_t spawned_cpu_us(const struct spawned *b);
 
 /* does nothing if the worker is not alive */
 void spawned_signal(const struct spawned *b, int sig);

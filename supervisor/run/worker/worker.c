@@ -22,7 +22,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/run/warm/warm.h"
@@ -167,11 +167,14 @@ static void leave_process(struct worker *w)
 	if (w->spawned->held)
 		cgroup_run_look(w->spawned->child.slot, &e.group);
 	worker_cpu_add_unwaited(w, &e.use);
+	if (worker_stays_alone(w))
+		worker_cpu_charge(w, &e.use);
 	e.have_result = w->have_result;
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
 	worker_printed_tell(w);
-	residents_rest(env->ctx->residents, r, w->spawned);
+	residents_rest(env->ctx->residents, r, w->spawned,
+		       (uint64_t)w->said.ru_maxrss * 1024);
 	w->spawned = NULL;
 	worker_free(w);
 	env->on_over(env->arg, r, &e);
@@ -318,13 +321,13 @@ static void see_unread(struct worker *w)
 		w->unread = true;
 }
 
-/* Subtract from USE the CPU time before the run: no requestor pays for it. */
+/* Subtract from USE the CPU time before the run, for which the run does not pay. */
 static void exclude_start(const struct spawned *b, struct rusage *use)
 {
 	struct timeval *const parts[] = {&use->ru_utime, &use->ru_stime};
 	uint64_t ms = b->start_cpu_ms < WARM_START_CPU_MS ? b->start_cpu_ms
 							  : WARM_START_CPU_MS;
-	int64_t left_us = b->waited ? (int64_t)ms * 1000 : 0;
+	int64_t left_us = b->waited ? (int64_t)ms * 1000 : b->charged_us;
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
 		int64_t had =
@@ -459,6 +462,8 @@ static void on_spawned(struct spawned *spawned, int err)
 		log_pid(w);
 		if (w->waits)
 			hold_reading(w);
+		else if (worker_stays_alone(w))
+			worker_cpu_watch(w);
 		if (w->killed || r->state == RUN_CANCELLING)
 			worker_kill(w, w->killed ? SIGKILL : SIGTERM);
 		return;
@@ -502,6 +507,20 @@ static void start_another(struct worker *w, int status)
 		env->on_not_started(env->arg, r, rc);
 }
 
+static const char *why_lost(const struct worker *w)
+{
+	const char *code = w->run->error.code;
+
+	if (!worker_stays_alone(w))
+		return "its program ended with a run, or did not end a run in "
+		       "time";
+	if (code != NULL && strcmp(code, "RESOURCE_LIMIT") == 0)
+		return "a run needed more memory or CPU time than it may have, "
+		       "and its worker ended with the run";
+	return "its worker ended with a run, which crashed or could not be "
+	       "interrupted in time";
+}
+
 static void on_reaped(struct spawned *spawned, int status,
 		      const struct rusage *use)
 {
@@ -529,9 +548,7 @@ static void on_reaped(struct spawned *spawned, int status,
 	if (w->lived_on && !w->have_result && e.group.oom_kills <= 0 &&
 	    WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
 		worker_violation(w, "it closed its socket and lived on");
-	residents_lost(env->ctx->residents, r,
-		       "its program ended with a run, or did not end a run in "
-		       "time");
+	residents_lost(env->ctx->residents, r, why_lost(w));
 	exclude_start(spawned, &e.use);
 	worker_cpu_add_unwaited(w, &e.use);
 	if (w->over) {
@@ -615,5 +632,7 @@ int worker_start(const struct worker_env *env, struct run *r, bool fresh)
 		hold_reading(w);
 	else if (!w->waits)
 		worker_send_body(w);
+	if (spawned_is_alive(w->spawned) && worker_stays_alone(w))
+		worker_cpu_watch(w);
 	return 0;
 }

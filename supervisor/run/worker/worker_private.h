@@ -20,6 +20,7 @@
 #include "supervisor/run/requestor/fair_queue.h"
 #include "supervisor/run/threads/file_sink.h"
 #include "supervisor/run/warm/spawned.h"
+#include "supervisor/runtime/runtime.h"
 #include "supervisor/run/worker/worker.h"
 
 /* The state of the conversation. */
@@ -94,9 +95,10 @@ struct worker {
 	bool lived_on; /* the worker lived on after silent, and was killed */
 	bool ending;   /* the shim was told to end the program and wait */
 	enum zygote_proto_why
-	    interrupted; /* the limit that a resident's run met */
-	bool stay_sent;	 /* a resident was told that it stays */
-	bool stays;	 /* the process waits for the next run */
+	    interrupted;     /* the limit that a resident's run met */
+	bool stay_sent;	     /* a resident was told that it stays */
+	bool stays;	     /* the process waits for the next run */
+	uint64_t kept_bytes; /* STAYS: memory of the process */
 	bool killed;
 	bool late;     /* a message came after the last message */
 	double tokens; /* bucket of the message rate */
@@ -176,6 +178,13 @@ void worker_send_body(struct worker *w);
 /* Free the inputs, if they are needed no more: READY came, or all was sent. */
 void worker_drop_inputs(struct worker *w);
 
+/* Is W's process a resident without a shim, which is stopped between runs? */
+static inline bool worker_stays_alone(const struct worker *w)
+{
+	return w->run->job.resident != NULL &&
+	       !runtimes[w->run->template->runtime]->has_shim;
+}
+
 /* ---- worker_printed.c ---- */
 
 /* Keep M, a part of what W's code printed. False: M is beyond the bounds. */
@@ -191,14 +200,21 @@ void worker_printed_drop(struct worker *w);
 /* ---- worker_cpu.c ---- */
 
 /*
+ * Set USE to the CPU time of W's process since the run before, and charge the run for the
+ * time: for worker_stays_alone().
+ */
+void worker_cpu_charge(const struct worker *w, struct rusage *use);
+
+/*
  * Add to USE what W's shim saw of processes for which nobody waited. A cgroup counts
  * these by itself.
  */
 void worker_cpu_add_unwaited(const struct worker *w, struct rusage *use);
 
 /*
- * End W's run when its processes, which a cgroup counts, have used the CPU time, or when
- * the kernel has killed one of a resident's for memory.
+ * End W's run when its processes, which a cgroup counts, or the kernel of a resident
+ * without a shim, have used the CPU time, or when the kernel has killed one of a
+ * resident's for memory.
  */
 void worker_cpu_watch(struct worker *w);
 

@@ -53,6 +53,19 @@ static struct timeval timeval_of(uint64_t us)
 				.tv_usec = (suseconds_t)(us % 1000000)};
 }
 
+/* Believe W's claims of the memory now and of the most, up to the limit. */
+static void take_kept_bytes(struct worker *w, uint64_t bytes)
+{
+	uint64_t limit = (uint64_t)w->run->limits.memory_bytes;
+	uint64_t most = (uint64_t)w->said.ru_maxrss * 1024;
+
+	w->kept_bytes = bytes < limit ? bytes : limit;
+	if (most < w->kept_bytes)
+		most = w->kept_bytes;
+	/* 0 would say that the use of the run is unknown */
+	w->said.ru_maxrss = (long)((most < limit ? most : limit) / 1024) + 1;
+}
+
 /* W's program waits for the next run: the process is not W's any more. */
 static int on_kept(struct worker *w, const struct msg *m)
 {
@@ -65,7 +78,7 @@ static int on_kept(struct worker *w, const struct msg *m)
 	if (m->kept.why.n > 0)
 		n->why = xstrndup(m->kept.why.p, m->kept.why.n);
 	w->said.ru_utime = timeval_of(m->kept.cpu_ms * 1000);
-	w->said.ru_maxrss = (long)(m->kept.memory_bytes / 1024);
+	take_kept_bytes(w, m->kept.memory_bytes);
 	w->stays = true;
 	return 0;
 }

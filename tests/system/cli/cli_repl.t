@@ -197,4 +197,22 @@ my $made;
 }
 
 $d->stop;
+
+# ---- the shipped template of Lua ----
+
+{
+	my $real = Daemon->new(dirs => ['etc/templates']);
+	my $lua = sub { my ($in, @args) = @_; return $cli->run(['repl', 'lua', '--notebook', 'n', @args, '--socket', $real->{socket}], in => $in) };
+
+	$real->ready;
+	my $r = $lua->("x = 1\n\nfunction f(a)\n\n  return a * 2\nend\n\nprint('said')\nf(21) + x\n");
+	is("$r->{status} $r->{out}", "0 said\n43\n", 'lua has cells, output and values');
+	$r = $lua->("error('no')\n\nx\n");
+	is("$r->{status} $r->{out}", "1 1\n", 'lua goes on after an error');
+	is(scalar(() = $r->{err} =~ /^error: cell-4\.lua:1: no$/mg), 1, 'an error of lua is shown once');
+	$r = $lua->("x = 9 while true do end\n\nx\n", '-t', '300ms');
+	is("$r->{status} $r->{out}", "1 9\n", 'lua keeps what an interrupted cell had set');
+	like($r->{err}, qr/^paddock: the code was ended, and what it had set until then stays$/m, 'what stays of an interrupted cell is told');
+	$real->stop;
+}
 done_testing;

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Residents that attack: descriptors of the program opened by another process of the cage, ends
 # of other runs, too long results, lines that are no JSON, processes that work between runs,
-# too many processes, files in out/ at a wrong time, and metrics. Clients that attack: long
-# names, and a reload in the middle of a run.
+# too many processes, files in out/ at a wrong time, and metrics; clients that attack, by long
+# names and a reload in the middle of a run; and notebooks of Lua against the notebook, the
+# memory or the place of a second requestor.
 use lib 'tests/lib';
 use Paddock;
+use Http;
 use Residents;
 
 # Code for a run: leaves a process with four timers, each continuing the process five times a
@@ -101,6 +103,41 @@ for (users()) {
 		$changed ? like($next->{notebook}{why} // '', qr/its template or its requestor has changed/, "$who: a change of the template in a run ends the resident after the run")
 			 : is($next->{result}{state}, $state, "$who: a reload in a run costs no state");
 	}
+	$s->stop;
+}
+
+# ---- notebooks of Lua ----
+
+for (users()) {
+	my ($who, $user) = @$_;
+	my $s = Http->new(user => $user, tokens => {ann => 'a', bob => 'b'}, dirs => ['etc/templates'],
+		config => "[limits]\nmax_residents = 2\nresident_memory = 64M\n");
+	my ($ann, $bob) = map { $s->client($_)->greeted } 'ann', 'bob';
+	my $lua = sub { my ($c, $name, $code, %in) = @_; return $c->run_sync(run_lua => {notebook => $name, code => $code, %in}) };
+
+	$lua->($ann, 'n', 'secret = 7');
+	is($lua->($bob, 'n', 'secret')->{result}{value}, undef, "$who: another requestor's notebook of the same name is not reached");
+	is($lua->($bob, 'n', 'string.rep = nil; secret = 8')->{notebook}{state}, 'kept', "$who: a requestor replaces functions");
+	is($lua->($ann, 'n', 'secret, string.rep("x", 2)')->{result}{value}, '7, "xx"', "$who: another requestor has the functions of before");
+	$lua->($ann, 'm', 'hoard = {} for i = 1, 60 do hoard[i] = (("x"):rep(1 << 20 | i)) end');
+	ok($s->log_has(qr/requestor=ann .*name=\w runs=\d+ ended="idle notebooks had more memory/), "$who: a requestor with too much memory loses a notebook");
+	is($lua->($bob, 'n', 'secret')->{result}{value}, '8', "$who: another requestor's notebook stays");
+	$lua->($ann, $_, 'x = 1') for 'a' .. 'c';
+	is($lua->($bob, 'n', 'secret')->{notebook}{state}, 'kept', "$who: many notebooks of one requestor cost none of another");
+	like($lua->($ann, 'a', 'x')->{notebook}{why}, qr/another notebook of the same requestor/, "$who: who has too many loses the oldest");
+
+	my @runs = map { $ann->run_async(run_lua => {notebook => 'c', code => "x = (x or 0) + 1 run.sleep(50) return {x, run.id}"}) } 1 .. 4;
+	my @ends = map { $ann->ended($_)->{result}{result} } @runs;
+	is_deeply([map { $_->[1] } @ends], \@runs, "$who: runs at once of one notebook have their own ids");
+	is_deeply([map { $_->[0] } @ends], [2 .. 5], "$who: runs at once of one notebook come one after the other");
+	my $first = $ann->run_async(run_lua => {notebook => 'c', code => 'x = 10 while true do end'});
+	my $waits = $ann->run_async(run_lua => {notebook => 'c', code => 'x = 11'});
+	$ann->get_until($first, 'to run', sub { $_->{status} eq 'running' });
+	$ann->tool(cancel_task_run => {runId => $waits});
+	is($ann->ended($waits)->{status}, 'canceled', "$who: a cell that waits can be cancelled");
+	$ann->tool(cancel_task_run => {runId => $first});
+	$ann->ended($first);
+	is($lua->($ann, 'c', 'x')->{result}{value}, '10', "$who: only the cell that ran has set a variable");
 	$s->stop;
 }
 done_testing;

@@ -72,6 +72,9 @@ my %templates = map {
 		     # longer than the test may wait, so no rogue reaches the timeout
 		     limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50}})
 } @ways, ['crash_after'], ['stays'], ['boasts'];
+my @kept = map { "kept$_" } '', qw(_early _twice _logs _spins _boasts);
+$templates{$_} = {code => "return function() end\n-- rogue $_\n", resident => {serial => true}, limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50},
+		  inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}}}} for @kept;
 # except the following
 $templates{$_}{limits}{maxTimeoutMs} = 500 for 'mute', 'idle';
 # The code names the rogue.
@@ -141,6 +144,26 @@ for (@ways) {
 	$s->get($ids[0]); # who is asked writes all that waits first
 	is_deeply([grep { $other->get($_)->{runId} } @ids], [], 'a run deleted by another server stays deleted');
 	$other->stop;
+}
+# Residents, which stay between runs: a message between runs ends the process, and the kernel
+# counts CPU time.
+for my $way (@kept) {
+	my $r = $s->run_sync($way => {notebook => 'n'});
+
+	if ($way eq 'kept_early') {
+		is($r->{error}{errorCode}, 'PROTOCOL_VIOLATION', "$way: PROTOCOL_VIOLATION");
+		is($r->{notebook}{state}, 'lost', "$way: the notebook is lost");
+		next;
+	}
+	is("$r->{status} $r->{notebook}{state}", 'succeeded new', "$way: the run succeeds") or diag explain $r;
+	ok($r->{metrics}{cpuMs} < 60_000 && $r->{metrics}{maxRssBytes} < 1 << 31, "$way: the metrics are bounded") or diag explain $r->{metrics};
+	ok($s->log_has(qr/template=$way name=n runs=1 ended="its worker sent what it may not send between runs"/), "$way: the worker is ended") if $way =~ /twice|logs/;
+	next unless $way =~ /spins|boasts|kept$/;
+	my ($row) = grep { $_->{templateId} eq $way } @{$s->call('paddock/residents')->{result}{residents}};
+	cmp_ok($row->{memoryBytes} // 0, '<', 1 << 31, "$way: the memory of an idle notebook is bounded");
+	my $pid = $s->worker_pid($r->{runId});
+	ok(until_true("$way to rest", sub { (Paddock::stat_of($pid)->{state} // '') eq 'T' }), "$way: an idle worker is stopped");
+	$s->call('paddock/endResident', {templateId => $way, name => 'n'});
 }
 my $flooded;
 {

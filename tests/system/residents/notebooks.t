@@ -14,7 +14,11 @@ my %CODE = (
 		     loops => 'x=99; while :; do :; done', crash => 'x=98; kill -SEGV $BASHPID'},
 	run_node => {set => 'let x = 1', add => "x += 1\nx", value => 'x', raises => "x = 10; throw new Error('no')",
 		     loops => 'x = 99; while (true) {}'},
+	run_lua => {set => 'x = 1', add => "x = x + 1\nx", value => 'x', raises => "x = 10 error('no')",
+		    loops => 'x = 99 while true do end'},
 );
+
+my %IN_PLACE = (run_node => 1, run_lua => 1); # cells that are interrupted, and not undone
 
 sub value_of { my ($r) = @_; my $v = $r->{result}{value} // $r->{result}{stdout} // ''; chomp $v; return $v }
 
@@ -62,14 +66,14 @@ for (users()) {
 		}
 		$r = $cell->($code->{loops}, timeoutMs => 500);
 		is($r->{result}{exitCode}, 124, "$who: $t: an overdue cell is ended") or diag explain $r;
-		$is->($t eq 'run_node' ? 99 : 2, 'an overdue cell costs nothing but the cell');
-		$cell->('x = 2') if $t eq 'run_node';
+		$is->($IN_PLACE{$t} ? 99 : 2, 'an overdue cell costs nothing but the cell');
+		$cell->('x = 2') if $IN_PLACE{$t};
 		my $id = $s->run_async($t => {notebook => 'n', code => $code->{loops}});
 		$s->get_until($id, 'to run', sub { $_->{status} eq 'running' });
 		$s->tool(cancel_task_run => {runId => $id});
 		is($s->ended($id)->{status}, 'canceled', "$who: $t: a cell can be cancelled");
 		like(value_of($cell->($code->{value})), qr/\A(?:2|99)\z/, "$who: $t: the notebook goes on after a cancel");
-		next if $t eq 'run_node';
+		next if $IN_PLACE{$t};
 		$r = $cell->($code->{crash});
 		is($r->{result}{notebook}{state}, 'restored', "$who: $t: a crash restores the state") or diag explain $r;
 		$is->(2, 'a crash costs nothing but the cell');

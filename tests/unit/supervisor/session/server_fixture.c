@@ -13,7 +13,7 @@
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/run/threads/thread_pool.h"
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 
 struct server server;
 

@@ -110,17 +110,19 @@ TEST(resized)
 	       "memory that grew and was freed is counted no more");
 }
 
-/* Last here: the reserve stays. */
 TEST(reserve)
 {
 	size_t most = least(1000);
 	void *p;
 
-	lua_state_reserve();
 	lua_state_limit(L, most - RESERVE - 1);
+	lua_state_reserve();
 	ok(lua_state_alloc(1000) == NULL, "the reserve has an end");
 	lua_state_limit(L, most - RESERVE);
+	lua_state_reserve();
 	p = lua_state_alloc(1000);
 	ok(p != NULL, "a failed run may use its reserve to the last byte");
 	lua_state_free(p, 1000);
+	lua_state_limit(L, most - 1);
+	ok(lua_state_alloc(1000) == NULL, "a new run has no reserve");
 }

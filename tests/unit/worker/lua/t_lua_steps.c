@@ -128,10 +128,15 @@ static const struct trial timeouts[] = {
        "{timeout = 10})"),
      "+0:a \" >0#1 FAIL:STEP_EXECUTION_FAILED:*:{\"failedStep\":\"a \\\"\","
      "\"stepErrorCode\":\"STEP_TIMEOUT\"}"},
-    {.name = "so does one that hides in a coroutine",
+    {.name = "a step that loops in a coroutine is stopped",
      T("local co = coroutine.wrap(function() while true do end end) "
        "run.step('a', function() co() end, {timeout = 10})"),
-     "+0:a >0#1 FAIL:STEP_EXECUTION_FAILED:*"},
+     "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
+    {.name = "a step that begins coroutines forever is stopped",
+     T("run.step('a', function() while true do "
+       "coroutine.resume(coroutine.create(function() while true do end end)) "
+       "end end, {timeout = 10})"),
+     "+0:a >0#1 !0:STEP_TIMEOUT:* FAIL:STEP_EXECUTION_FAILED:*"},
     {.name = "a map's items in a step that timed out end with it",
      T("run.step('a', function() run.map({1, 2, 3}, {concurrency = 2, "
        "step = 'i'}, function() run.sleep(60000) end) end, {timeout = "

@@ -3,8 +3,8 @@
  * interpreters.h - finds the interpreters for programs on this machine: Python
  * with its modules, Node.js, bash and Lua, by their versions.
  */
-#ifndef SUPERVISOR_WORKER_INTERPRETERS_H
-#define SUPERVISOR_WORKER_INTERPRETERS_H
+#ifndef SUPERVISOR_HEALTH_INTERPRETERS_H
+#define SUPERVISOR_HEALTH_INTERPRETERS_H
 
 #include <json-c/json.h>
 

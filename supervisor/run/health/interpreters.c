@@ -6,7 +6,7 @@
  * fails, which health.c tells of, is tried again every few seconds; meanwhile
  * the result is Lua alone.
  */
-#include "supervisor/run/worker/interpreters.h"
+#include "supervisor/run/health/interpreters.h"
 
 #include <ctype.h>
 #include <errno.h>

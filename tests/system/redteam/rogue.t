@@ -72,7 +72,7 @@ my %templates = map {
 		     # longer than the test may wait, so no rogue reaches the timeout
 		     limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50}})
 } @ways, ['crash_after'], ['stays'], ['boasts'];
-my @kept = map { "kept$_" } '', qw(_early _twice _logs _spins _boasts);
+my @kept = map { "kept$_" } '', qw(_early _twice _logs _waits _spins _boasts);
 $templates{$_} = {code => "return function() end\n-- rogue $_\n", resident => {serial => true}, limits => {maxTimeoutMs => 600_000, cancelGraceMs => 50},
 		  inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}}}} for @kept;
 # except the following
@@ -157,7 +157,7 @@ for my $way (@kept) {
 	}
 	is("$r->{status} $r->{notebook}{state}", 'succeeded new', "$way: the run succeeds") or diag explain $r;
 	ok($r->{metrics}{cpuMs} < 60_000 && $r->{metrics}{maxRssBytes} < 1 << 31, "$way: the metrics are bounded") or diag explain $r->{metrics};
-	ok($s->log_has(qr/template=$way name=n runs=1 ended="its worker sent what it may not send between runs"/), "$way: the worker is ended") if $way =~ /twice|logs/;
+	ok($s->log_has(qr/template=$way name=n runs=1 ended="its worker sent what it may not send between runs"/), "$way: the worker is ended") if $way =~ /twice|logs|waits/;
 	next unless $way =~ /spins|boasts|kept$/;
 	my ($row) = grep { $_->{templateId} eq $way } @{$s->call('paddock/residents')->{result}{residents}};
 	cmp_ok($row->{memoryBytes} // 0, '<', 1 << 31, "$way: the memory of an idle notebook is bounded");

@@ -145,10 +145,10 @@ DEPS = $(if $(shell command -v $(firstword $(CC))),,gcc) libc6-dev pkg-config \
        libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev uthash-dev \
        nettle-dev libedit-dev python3 $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3-pip openssl \
-             libtest-json-schema-acceptance-perl libcpanel-json-xs-perl \
+             libtest-json-schema-acceptance-perl libcpanel-json-xs-perl python3-pandas python3-matplotlib python3-pil \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 DEPS_VM    = mmdebstrap qemu-system-x86 e2fsprogs
-DEPS_BENCH = bubblewrap python3-numpy
+DEPS_BENCH = bubblewrap python3-numpy python3-ipykernel
 DEPS_LINT  = clang clang-tidy clang-format cppcheck libclang-rt-14-dev
 
 # Quick when nothing is missing: apt-get is not even asked.

@@ -325,12 +325,13 @@ class Child:
         limit = inputs.get("timeoutMs")
         self.ended = watch_children()
         self.until = None if limit is None else time.monotonic() + limit / 1000
-        self.said = {name: Output(name) for name in ("stdout", "stderr")}
         self.status = None
         self.why = ""
         self.logs = False
         self.log_at = time.monotonic() + 0.02  # the answer of quick code has it all
         self.pid, self.ends, self.errors = start(inputs)
+        # afterwards, so that the child has none of the files
+        self.said = {name: Output(name) for name in ("stdout", "stderr")}
 
     def read(self, fd):
         data = os.read(fd, 65536)

@@ -8,6 +8,7 @@
 use lib 'tests/lib';
 use Paddock;
 use Http;
+use List::Util qw(sum0);
 use Residents;
 
 # Code for a run: leaves a process with four timers, each continuing the process five times a
@@ -71,7 +72,7 @@ for (users()) {
 	my $fills = 'my $p = fork // die; if (!$p) { POSIX::close($_) for 0 .. 20; while (1) { for my $n (1 .. 9) { if (open my $f, ">", "out/late$n") { print $f "x" x 30_000 } } } } "fills"';
 	is(cell($s, $fills, {notebook => 'out'})->{result}{said}, 'fills', "$who: a run leaves a process that fills out/");
 	my $r = cell($s, '"next"', {notebook => 'out'});
-	ok(!grep({ $_->{name} !~ /^late\d$/ } @{$r->{artifacts}}) && 30_000 * @{$r->{artifacts}} <= 65536, "$who: files of a process that stays are artifacts of the next run alone, within that run's limit") or diag explain $r;
+	ok(!grep({ $_->{name} !~ /^late\d$/ } @{$r->{artifacts}}) && sum0(map { $_->{size} } @{$r->{artifacts}}) <= 65536, "$who: files of a process that stays are artifacts of the next run alone, within that run's limit") or diag explain $r;
 	$r = cell($s, 'my $n = 0; while (defined(my $p = fork)) { if (!$p) { POSIX::close($_) for 0 .. 20; sleep 600 } last if ++$n > 64 } $n > 64 ? "no end" : "refused"', {notebook => 'forks'});
 	ok(($r->{result}{said} // '') eq 'refused' || ($r->{error}{details}{limit} // '') eq 'processes', "$who: a run of a resident has no more processes than others") or diag explain $r;
 	is(cell($s, '"m"')->{status}, 'succeeded', "$who: a resident with too many processes is no burden to another");

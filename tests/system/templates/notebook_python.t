@@ -104,8 +104,12 @@ is(value("os.environ['OMP_NUM_THREADS'], os.environ['OPENBLAS_NUM_THREADS']"), "
 
 # ---- undone cells ----
 
-like(is_undone('a time-out', "x = 1\ndef f(): return True\ntry:\n    while f(): pass\nfinally:\n    print('cleaned')", qr/longer than 50 ms, which is its timeoutMs; the notebook is as it was/, timeoutMs => 50)->{output}{stdout},
-     qr/cleaned/, 'a time-out: the code can clean up');
+# on a busy machine a short time is over before the code has begun
+for my $ms (50, 1000, 10_000) {
+	$r = is_undone("a time-out of $ms ms", "x = 1\ndef f(): return True\ntry:\n    while f(): pass\nfinally:\n    print('cleaned')", qr/longer than $ms ms, which is its timeoutMs; the notebook is as it was/, timeoutMs => $ms);
+	last if $r->{output}{stdout} =~ /cleaned/;
+}
+like($r->{output}{stdout}, qr/cleaned/, 'a time-out: the code can clean up');
 $r = is_undone('a deaf cell', "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nx = 1\nwhile True: pass", qr/its timeoutMs/, timeoutMs => 50);
 is($r->{output}{exitCode}, 124, 'a deaf cell: it is told as a time-out');
 is(is_undone('an exit', "x = 1\nprint('o', flush=True)\nimport os\nos._exit(7)", qr/its interpreter ended with 7/)->{output}{exitCode}, 7, 'an exit: the code is told');

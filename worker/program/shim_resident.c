@@ -30,6 +30,8 @@
 #define SETTLE_MS 2000	  /* then the program is stopped in any case */
 #define REST_TRY_MS 1	  /* between tries to measure a stopped program */
 #define REST_LOOK_MS 5000 /* between looks at a stopped program */
+#define MOVED_LOOK_MS 500 /* until the look after a process has moved */
+#define MOVES_MOST 4	  /* then the program is unfit */
 #define LATE_READS 64	  /* of the program's output, when its run has ended */
 
 /* The end of the run, as the program or the shim has told. */
@@ -367,8 +369,8 @@ static void reap_program(const struct shim *s)
 			shim_unfit(UNFIT_ENDED);
 }
 
-/* Wait for MS, for the next run, or for a change of the program. True: the next run. */
-static bool await_run(struct shim *s, int64_t ms)
+/* Deal with what is to be read, for at most MS. True: the next run. */
+static bool read_pipes(struct shim *s, int64_t ms)
 {
 	struct timespec ts = {.tv_sec = ms / 1000,
 			      .tv_nsec = ms % 1000 * 1000000L};
@@ -395,6 +397,18 @@ static bool await_run(struct shim *s, int64_t ms)
 	if (p[AT_OUT].revents != 0)
 		shim_drop_output(s, SHIM_OUT);
 	return p[AT_RUN].revents != 0;
+}
+
+/* Wait for MS, or for the next run. True: the next run. */
+static bool await_run(struct shim *s, int64_t ms)
+{
+	int64_t end_ms = clock_mono_ms() + ms;
+	bool next;
+
+	do
+		next = read_pipes(s, ms);
+	while (!next && (ms = end_ms - clock_mono_ms()) > 0);
+	return next;
 }
 
 /* Has the program come to rest, or had enough time for that? */
@@ -427,20 +441,40 @@ static bool tell_rest(const struct shim *s)
 	return true;
 }
 
-/* Until the next run. A process that continues itself is unfit: it would work unseen. */
-static void rest(struct shim *s)
+/* Until all processes stand still, and the memory is told. True: the next run came first. */
+static bool come_to_rest(struct shim *s)
 {
 	int64_t end_ms = clock_mono_ms() + SETTLE_MS;
 
 	while (!tell_rest(s)) {
 		if (await_run(s, REST_TRY_MS))
-			return;
+			return true;
 		if (clock_mono_ms() >= end_ms)
 			shim_unfit(UNFIT_WOKE);
 	}
-	while (!await_run(s, REST_LOOK_MS))
-		if (shim_has_left_rest(s))
-			shim_unfit(UNFIT_WOKE);
+	return false;
+}
+
+/*
+ * Until the next run. A program with a process that continues itself is unfit: the process
+ * would work unseen. A process that is killed, or that the kernel shows as stopped before
+ * its last switch, moves once.
+ */
+static void rest(struct shim *s)
+{
+	int64_t ms = REST_LOOK_MS;
+
+	for (int moves = 0; moves < MOVES_MOST; moves++) {
+		if (come_to_rest(s))
+			return;
+		do {
+			if (await_run(s, ms))
+				return;
+			ms = REST_LOOK_MS;
+		} while (!shim_has_left_rest(s));
+		ms = MOVED_LOOK_MS;
+	}
+	shim_unfit(UNFIT_WOKE);
 }
 
 void shim_await_run(struct shim *s)

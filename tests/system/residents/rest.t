@@ -25,7 +25,7 @@ sub caged {
 
 for (users()) {
 	my ($who, $user) = @$_;
-	my $s = Paddock->new(user => $user, templates => {cells => cells(), forking => $FORKING})->greeted;
+	my $s = Paddock->new(user => $user, dirs => ['etc/templates'], templates => {cells => cells(), forking => $FORKING})->greeted;
 	my ($youngest, $r);
 
 	is(cell($s, $FORKS)->{status}, 'succeeded', "$who: a run leaves many processes");
@@ -41,6 +41,11 @@ for (users()) {
 		last if $r->{status} ne 'succeeded';
 	}
 	is($r->{result}{state}, 'f' x 30, "$who: a fork goes on that the shim stopped and continued") or diag explain $r;
+	my $n = 0;
+	do { # each kills processes, whose ends interrupt the shim at its waits
+		$r = $s->run_sync(run_python => {notebook => 'n', $n % 2 ? (undo => JSON::PP::true) : (code => '1')});
+	} while $r->{status} eq 'succeeded' && ++$n < 120;
+	is($n, 120, "$who: cells that are taken back at once cost no state") or diag explain $r;
 	$s->stop;
 }
 done_testing;

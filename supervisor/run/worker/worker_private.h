@@ -38,7 +38,7 @@ enum phase {
 struct question; /* a question, until its answer is sent */
 TAILQ_HEAD(questions, question);
 
-/* What a program's code printed to a stream: beginning and end; see worker_printed.c. */
+/* Text that a program's code printed: beginning and end; see worker_printed.c. */
 struct printed {
 	bool told; /* by the shim */
 	struct buf text;

@@ -251,12 +251,11 @@ const char *shim_on_failed(struct shim *s, struct json_view v)
 
 static void report_end(const struct run_end *e)
 {
-	if (e->failed)
+	if (e->failed) {
 		shim_tell_printed();
-	if (e->failed)
 		report_fail(e->code, e->message, e->message_len,
 			    (struct str){e->details, strlen(e->details)});
-	else
+	} else
 		report_result(MSG_RESULT_VALUE, NULL, buf_data(&e->output),
 			      buf_len(&e->output));
 }

@@ -67,6 +67,7 @@ class Keeper:
     def follow(self, cell):
         """Until CELL has ended, and all that it printed is read."""
         self.notebook.send(cell=cell.number, inputs=cell.inputs)
+        self.look_at_time(cell)  # the cancel may have been read with the run
         while not cell.is_over():
             self.turn(cell)
         if cell.died:

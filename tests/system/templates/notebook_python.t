@@ -138,6 +138,11 @@ for my $why (qw(cancel timeout memory cpu processes sandbox limit)) {
 }
 $r = while_it_waits("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())\nwhile True: pass", sub { $h->cancel($_[0], 'cancel', 100) });
 is($r->{output}{notebook}{state}, 'restored', 'a cancelled cell that blocks all signals is undone');
+$h->freeze(sub {
+	$h->cancel($h->begin({code => "x = 1\nimport time\ntime.sleep(600)"}), 'cancel');
+});
+is($h->await("run_$h->{cell}")->{failed}{code}, 'EXECUTION_ERROR', 'a cell is ended whose cancel comes with it');
+is(value('x'), "'before'", 'the notebook is as it was before a cell whose cancel came with it');
 
 # ---- state that fork breaks ----
 

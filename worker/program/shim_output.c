@@ -28,6 +28,7 @@
 #define REFUSED_MAX 100	  /* refused files of out/; then no more are tried */
 #define ENTRIES_MAX 10000
 #define DEPTH_MAX 16
+#define EMPTY_BYTES 40 /* of a folder of tmpfs with no entry but . and .. */
 #define LOG_WARNING 4
 
 static struct {
@@ -294,6 +295,27 @@ static void empty_folder(int fd, int depth)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			remove_entry(fd, e->d_name, depth);
 	closedir(d);
+}
+
+static bool is_empty_folder(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size == EMPTY_BYTES;
+}
+
+/* Looks at sizes alone, since a process may hold the lock of a folder. */
+bool shim_has_files(const struct shim *s)
+{
+	int work =
+	    openat(AT_FDCWD, ROOTFS_WORK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = work >= 0 ? shim_open_below(work, OUT, O_RDONLY | O_DIRECTORY)
+			   : -EACCES;
+	bool empty = fd == -ENOENT || (fd >= 0 && is_empty_folder(fd));
+
+	sys_close(fd);
+	sys_close(work);
+	return !empty || (s->p->in_fd >= 0 && !is_empty_folder(s->p->in_fd));
 }
 
 void shim_empty_folders(struct shim *s)

@@ -176,6 +176,9 @@ void shim_collect(struct shim *s);
 /* The program succeeded: report files that a full file system may have cut. */
 void shim_doubt(void);
 
+/* Is there anything in out/ or in/, or could that not be seen? */
+bool shim_has_files(const struct shim *s);
+
 /* Remove the files and folders in out/ and in/, for a resident's next run. */
 void shim_empty_folders(struct shim *s);
 

@@ -293,6 +293,16 @@ static void forget_run(struct shim *s)
  * The processes are stopped while the files are taken: a process that works in a folder
  * has the lock of the folder.
  */
+static void take_files(struct shim *s)
+{
+	if (!shim_has_files(s))
+		return;
+	shim_stop_all(s);
+	shim_collect(s);
+	shim_empty_folders(s);
+	shim_continue_all(s);
+}
+
 static void end_run(struct shim *s)
 {
 	static const char cancelled[] = "the run was cancelled";
@@ -305,9 +315,7 @@ static void end_run(struct shim *s)
 		;
 	for (int i = 0; i < LATE_READS && shim_recv(s, SHIM_OUT); i++)
 		;
-	shim_stop_all(s);
-	shim_collect(s);
-	shim_empty_folders(s);
+	take_files(s);
 	if (resident.cause.told)
 		report_end(&resident.cause);
 	else if (signals_cancelled())
@@ -315,7 +323,6 @@ static void end_run(struct shim *s)
 	else
 		report_end(&resident.end);
 	report_kept(s);
-	shim_continue_all(s);
 	forget_run(s);
 }
 

@@ -17,6 +17,7 @@ our ($json, $say, $answers, $open, $log_at, $answer_to); # of main.pl
 
 my $KEPT = 1; # cells that can be undone
 my $PATIENCE = 20; # seconds for a shell of ours to fork, or to begin
+my $FORK_AFTER = 0.004; # seconds: the answer's way to the client needs the processors first
 my $REPORTED = 4096; # bytes of reports that wait to be read, at most
 my $NAMED = 5; # files that are named at most
 my $EXITING = 4; # of a process's flags
@@ -61,9 +62,9 @@ sub process_of {
 	return {parent => $parent, session => $session, dead => scalar $is =~ m{[ZX]}};
 }
 
-sub processes {
-	opendir my $proc, '/proc' or return {};
-	return {map { my $found = process_of($_); $found ? ($_ => $found) : () } grep { /^\d+$/ } readdir $proc};
+sub pids {
+	opendir my $proc, '/proc' or return;
+	return grep { /^\d+$/ } readdir $proc;
 }
 
 # Is PID of this notebook? Its parents have the answer, or its session.
@@ -78,9 +79,11 @@ sub is_ours {
 
 # The processes that cells have left.
 sub rest {
-	my $all = processes();
 	my %spared = map { $_ => 1 } $$, map { $_->{pid} } grep { defined } $root, $waiter, $head, @states;
+	my @pids = pids();
 
+	return if !grep { !$spared{$_} } @pids;
+	my $all = {map { my $found = process_of($_); $found ? ($_ => $found) : () } @pids};
 	return grep { !$spared{$_} && !$all->{$_}{dead} && is_ours($all, $_) } keys %$all;
 }
 
@@ -484,6 +487,7 @@ sub answer_kept {
 	succeed($run, $answer, 1);
 	undef $unsafe;
 	return if $word ne 'idle';
+	IO::Select->new($answers)->can_read($FORK_AFTER);
 	$now = $book->{cell};
 	$unsafe = 'the state before this cell could not be kept: no process could be forked'
 	    if !keep_state($book->{cell});

@@ -66,15 +66,17 @@ const answerTo = (id) => {
 
 // ---- processes ----
 
+const pids = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+
 // [parent, session] of each process that lives, by id.
 const processes = () => {
 	const all = new Map();
 
-	for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+	for (const pid of pids())
 		try {
 			const found = /\) (\S) (\d+) \d+ (\d+)[^]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'));
 			if (found && !/[ZX]/.test(found[1]))
-				all.set(Number(pid), [Number(found[2]), Number(found[3])]);
+				all.set(pid, [Number(found[2]), Number(found[3])]);
 		} catch { // it has ended
 		}
 	return all;
@@ -82,6 +84,9 @@ const processes = () => {
 
 // What cells have left: of the head's session, or with the head above it.
 const rest = () => {
+	const isKnown = (pid) => pid === head.pid || pid === process.pid;
+	if (pids().every(isKnown))
+		return [];
 	const all = processes();
 	const isBelow = (pid) => {
 		for (let at = pid; all.has(at); at = all.get(at)[0])
@@ -90,7 +95,7 @@ const rest = () => {
 		return false;
 	};
 
-	return [...all.keys()].filter((pid) => pid !== head.pid && pid !== process.pid && isBelow(pid));
+	return [...all.keys()].filter((pid) => !isKnown(pid) && isBelow(pid));
 };
 
 const kill = (pid, signal) => {

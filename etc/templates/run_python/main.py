@@ -210,8 +210,9 @@ def watch_children():
     return end
 
 
-def say(**line):
-    os.write(3, json.dumps(line).encode() + b"\n")
+def say(*lines, **line):
+    """To the server: LINES, and one of the rest."""
+    os.write(3, b"".join(json.dumps(each).encode() + b"\n" for each in (*lines, line)))
 
 
 def free_name(name):
@@ -248,8 +249,9 @@ def keep(name, data, answer_of):
 
 
 def open_for_server(name):
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        return open(f"{PRINTED}.{name}", "wb", buffering=0) if PRINTED else None
+        return os.open(f"{PRINTED}.{name}", flags, 0o600) if PRINTED else None
     except OSError:  # the code has used up its files
         return None
 
@@ -269,7 +271,7 @@ class Output:
             self.whole.append(data[: WHOLE - self.size])
         self.size += len(data)
         self.last = (self.last + data)[-MOST // 2 :]
-        if self.file:
+        if self.file is not None:
             self.remember(data, before)
         self.fresh += data
         self.missed += max(len(self.fresh) - LOGGED, 0)
@@ -277,15 +279,20 @@ class Output:
 
     def remember(self, data, before):
         """The size, and then as much of the beginning and of the end as is told."""
-        file = self.file.fileno()
         try:
             if before < MOST:
-                os.pwrite(file, data[: MOST - before], 8 + before)
+                os.pwrite(self.file, data[: MOST - before], 8 + before)
             if self.size > MOST:
-                os.pwrite(file, self.last, 8 + MOST // 2)
-            os.pwrite(file, self.size.to_bytes(8, sys.byteorder), 0)
+                os.pwrite(self.file, self.last, 8 + MOST // 2)
+            os.pwrite(self.file, self.size.to_bytes(8, sys.byteorder), 0)
         except OSError:  # its memory is full
             pass
+
+    def close(self):
+        """All is read."""
+        if self.file is not None:
+            os.close(self.file)
+        self.file = None
 
     def log(self):
         if self.fresh:

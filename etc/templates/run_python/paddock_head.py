@@ -7,7 +7,6 @@ import _signal  # signal itself is in Python, and uses what a cell can replace
 import ast
 import builtins
 import fcntl
-import gc
 import json
 import linecache
 import os
@@ -134,8 +133,10 @@ def small_mib():
 
 
 def resident_mib():
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * PAGE / (1 << 20)
+    fd = os.open("/proc/self/statm", os.O_RDONLY)
+    size = int(os.read(fd, 256).split()[1])
+    os.close(fd)
+    return size * PAGE / (1 << 20)
 
 
 def stamp(path):
@@ -207,7 +208,8 @@ class Head:
             return {"exitCode": 1, "line": line, "unfit": self.unfit()}
         result = f"{self.work}/result.json"
         before = stamp(result)
-        self.tell(begun=True)
+        if "timeoutMs" in inputs:
+            self.tell(begun=True)
         told = self.run(inputs["code"], f"<cell {number}>")
         if os.getpid() != self.pid:  # a child that the code made came to the end of it
             os._exit(told["exitCode"])
@@ -223,12 +225,16 @@ class Head:
         self.feed(inputs.get("stdin", ""))
         for name in STREAMS:
             self.open_stream(name)
+        if inputs.get("files"):
+            self.place_files(inputs["files"])
+        sys.argv = ["main.py", *inputs.get("args", [])]
+
+    def place_files(self, files):
         with in_folder(self.work):
-            for name, path in inputs.get("files", {}).items():
+            for name, path in files.items():
                 if os.path.lexists(name):  # perhaps a pipe, or a link to another file
                     os.unlink(name)
                 place(name, path, put_large)
-        sys.argv = ["main.py", *inputs.get("args", [])]
 
     def feed(self, text):
         """Standard input has TEXT."""
@@ -273,20 +279,27 @@ class Head:
         return told
 
     def execute(self, code, name, told):
-        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        body, last = self.compile(code, name)
         scope = self.main.__dict__
         try:
-            if tree.body:
-                exec(compile(tree, name, "exec", dont_inherit=True), scope)
+            if body is not None:
+                exec(body, scope)
             if last is not None:
-                last = compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
                 told.update(paddock_value.told(eval(last, scope)))
         finally:
             if os.getpid() == self.pid and "matplotlib.pyplot" in sys.modules:
                 import paddock_show
 
                 paddock_show.show()
+
+    def compile(self, code, name):
+        """The statements of CODE, and the expression that is the last; None: there is none."""
+        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        if last is not None:
+            last = compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
+        body = compile(tree, name, "exec", dont_inherit=True) if tree.body else None
+        return body, last
 
     def add_result(self, told, path):
         try:
@@ -305,7 +318,7 @@ class Head:
 
     def unfit(self):
         """Why the state cannot be copied, or None."""
-        threads = len(os.listdir("/proc/self/task")) - 1
+        threads = os.stat("/proc/self/task").st_nlink - 3  # a folder each, and . and ..
         if threads:
             return f"{threads} of the code's threads still run, and a copy would be without them"
         for _, info in files_of_code(self.ours):
@@ -328,17 +341,19 @@ class Head:
     def checkpoint(self):
         """A sleeper; a new head of that returns from here, too."""
         kept = random.getstate(), offsets(files_of_code(self.ours))
-        enabled = gc.isenabled()
-        gc.disable()
-        gc.freeze()  # a collection would touch, and so copy, what both have
-        try:
-            sleeper = self.copy(kept)
-        finally:
-            gc.unfreeze()
-            if enabled:
-                gc.enable()
+        sleeper = self.copy(kept)
         if sleeper is not None:
             self.tell(sleeper=sleeper, why="there was no process or memory for a copy")
+            self.rehearse()
+
+    def rehearse(self):
+        """Writes, while nobody waits, to pages that a cell writes to: a fork has to copy them."""
+        self.prepare({})
+        self.compile("0", "<rehearsal>")
+        paddock_value.told(0)
+        flush()
+        stamp(f"{self.work}/result.json")
+        json.loads(json.dumps({"cell": 0, "inputs": {}, "unfit": self.unfit()}))
 
     def copy(self, kept):
         """The pid of a sleeper that is no child of the head, 0; or None in a new head."""

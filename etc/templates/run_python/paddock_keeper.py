@@ -3,6 +3,7 @@
 # notebook: cells run in the head, a child (paddock_head.py), and the notebook goes back to
 # an earlier state by a sleeper, a copy of the head that was made after a cell. Words of the
 # head are claims, since the code of a cell can write whatever the head can.
+import gc
 import os
 import signal
 from __main__ import ANSWERS, add_line, add_outputs, ended_by, error_of, say
@@ -15,6 +16,7 @@ from paddock_states import Notebook, State
 
 GRACE = 1.0  # seconds from an interrupt to the kill
 KEEP_MOST = 8
+COPY_AFTER = 0.004  # seconds: the answer's way to the client needs the processors first
 
 
 class Keeper:
@@ -76,6 +78,7 @@ class Keeper:
             self.notebook.kill()
         for name, ends in self.notebook.printed.items():
             drain(ends[0], cell.said[name].add)
+            cell.said[name].close()
         if cell.logs:
             cell.log()
 
@@ -84,7 +87,7 @@ class Keeper:
         claimed = cell.claim.get("unfit")
         if claimed is not None:
             return str(claimed)[:1000]
-        left = [pid for pid in self.notebook.of_cell() if pid != self.notebook.head.pid]
+        left = self.notebook.started()
         if left:
             return f"{len(left)} of the processes that the code started still run"
         return None
@@ -120,8 +123,9 @@ class Keeper:
         if unfit:
             told.update(checkpoint=False, checkpointWhy=unfit)
         self.notebook.states.append(State(cell.number, unfit))
-        self.notebook.trim()
         self.finish(cell, told, kept=True)
+        select([self.lines.fd], [], [], COPY_AFTER)
+        self.notebook.trim()
         if not unfit:
             self.notebook.pending = True
             self.notebook.send(checkpoint=True)
@@ -192,22 +196,21 @@ class Keeper:
         return None
 
     def refuse(self, cell, message):
-        say(state={"kept": True, "why": message})
-        self.fail(cell, message, {})
+        self.fail(cell, {"kept": True, "why": message}, message, {})
 
-    def fail(self, cell, message, details):
+    def fail(self, cell, state, message, details):
         told = {"code": "EXECUTION_ERROR", "message": message, "details": details}
-        say(failed={"id": cell.id, **told})
+        say({"state": state}, failed={"id": cell.id, **told})
 
     def finish(self, cell, told, kept, line=""):
         answer = self.answer(cell)
         add_line(answer, line)
         answer["notebook"] = {"name": cell.notebook.get("name", ""), "cell": cell.number, **told}
-        say(state={"kept": kept, **({"why": told["why"]} if "why" in told else {})})
+        state = {"kept": kept, **({"why": told["why"]} if "why" in told else {})}
         if cell.cause in (None, "timeoutMs"):
-            say(result={"id": cell.id, "output": answer})
+            say({"state": state}, result={"id": cell.id, "output": answer})
         else:
-            self.fail(cell, f"the cell was undone: {cell.why()}", answer)
+            self.fail(cell, state, f"the cell was undone: {cell.why()}", answer)
 
     def serve(self):
         while True:
@@ -220,6 +223,8 @@ class Keeper:
 
 def serve():
     """Does not return: where no run can come any more, the process ends."""
+    gc.collect()
+    gc.freeze()  # a collection would touch, and so copy, what all processes have in common
     keeper = Keeper()
     try:
         keeper.serve()

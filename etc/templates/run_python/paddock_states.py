@@ -48,19 +48,21 @@ class State:
         return self.number == 0
 
 
+def pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def parents():
     """Each process that is there, with its parent."""
     found = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
+    for pid in pids():
         try:
-            with open(f"/proc/{name}/stat", "rb") as file:
+            with open(f"/proc/{pid}/stat", "rb") as file:
                 state, parent = file.read().rpartition(b")")[2].split()[:2]
         except (OSError, ValueError):  # ended meanwhile
             continue
         if state not in (b"Z", b"X"):
-            found[int(name)] = int(parent)
+            found[pid] = int(parent)
     return found
 
 
@@ -179,6 +181,13 @@ class Notebook:
             self.former.remove(process)
         sleepers = [state.sleeper for state in self.states if state.sleeper]
         return {os.getpid(), *(process.pid for process in sleepers + self.former)}
+
+    def started(self):
+        """The pids of all that the head's code has started."""
+        known = {self.head.pid, *self.ours()}
+        if known.issuperset(pids()):
+            return []
+        return [pid for pid in self.of_cell() if pid != self.head.pid]
 
     def of_cell(self):
         """The pids of the head and of all that its code has started."""

@@ -8,8 +8,10 @@
 #include "supervisor/cluster/cluster_private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/run/requestor/requestor.h"
 #include "supervisor/run/warm/residents.h"
@@ -21,19 +23,33 @@ static bool is_shared(void *arg)
 	return shared_queue_is_used(arg);
 }
 
+/* A question for the home of a resident. */
+struct asked {
+	struct runs *runs;
+	struct resident *resident;
+};
+
 static void on_home(void *arg, const struct store_result *res)
 {
-	if (res->rc != 0 && res->rc != -EREMOTE)
-		log_debug("resident", "home=unknown err=\"%s\"", res->errmsg);
-	residents_homed(arg, res->rc == 0, res->text);
+	struct asked a = *(struct asked *)arg;
+
+	free(arg);
+	if (res->rc != 0)
+		log_debug("resident", "home=no err=\"%s\"", res->errmsg);
+	if (res->rc ==
+	    -EINPROGRESS) /* a resident of this server may be asked */
+		runs_remote_read(a.runs);
+	residents_homed(a.resident, res->rc, res->text);
 }
 
 static void ask(void *arg, struct resident *x)
 {
-	const struct runs *s = arg;
+	struct runs *s = arg;
+	struct asked *a = xcalloc(1, sizeof(*a));
 
+	*a = (struct asked){s, x};
 	store_home_resident(s->ctx->store, resident_owner(x)->name,
-			    resident_text(x), on_home, x);
+			    resident_text(x), resident_most(x), on_home, a);
 }
 
 static void start(void *arg, struct run *r)
@@ -101,7 +117,9 @@ void resident_homes_end_asked(struct runs *s, const struct store_message *l)
 {
 	const struct requestor *q =
 	    requestors_find(s->ctx->requestors, l->requestor);
-	int rc = q != NULL ? residents_end_asked(s->ctx->residents, q, l->body)
+	bool for_room = l->kind == STORE_MAIL_EVICT_RESIDENT;
+	int rc = q != NULL ? residents_end_asked(s->ctx->residents, q, l->body,
+						 for_room)
 			   : -ENOENT;
 
 	if (rc == -EBUSY)

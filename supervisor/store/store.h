@@ -154,6 +154,8 @@ enum store_mail {
 	STORE_MAIL_OVER = 5,	/* the run has ended at another instance */
 	/* a client of another node asks to end the resident BODY of REQUESTOR */
 	STORE_MAIL_END_RESIDENT = 6,
+	/* the same, since REQUESTOR needs the room for another resident */
+	STORE_MAIL_EVICT_RESIDENT = 7,
 	STORE_MAIL_ANSWER =
 	    16, /* an answer of a client, of this number or above */
 };

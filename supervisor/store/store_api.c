@@ -255,10 +255,11 @@ void store_claim(struct store *s, int limit, const char *except,
 }
 
 void store_home_resident(struct store *s, const char *requestor,
-			 const char *resident, store_done done, void *arg)
+			 const char *resident, int64_t most, store_done done,
+			 void *arg)
 {
 	ASK(home_resident, .urgent = true, .retry = true,
-	    .requestor = requestor, .id = resident);
+	    .requestor = requestor, .id = resident, .limit = most);
 }
 
 void store_leave_resident(struct store *s, const char *requestor,

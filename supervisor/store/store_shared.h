@@ -167,10 +167,14 @@ struct store_resident {
 
 /*
  * From now on RESIDENT lives here: 0, with text, the reason why an earlier state was
- * lost, or NULL. -EREMOTE: RESIDENT lives on another node. Repeated until answered.
+ * lost, or NULL. -EREMOTE: RESIDENT lives on another node. -EINPROGRESS: MOST other
+ * residents of REQUESTOR live on nodes, and the one that was used longest ago is asked to
+ * end, by mail of STORE_MAIL_EVICT_RESIDENT; -EDQUOT: all of these refused to end.
+ * Repeated until answered.
  */
 void store_home_resident(struct store *s, const char *requestor,
-			 const char *resident, store_done done, void *arg);
+			 const char *resident, int64_t most, store_done done,
+			 void *arg);
 /* RESIDENT lives here no more; LOST (may be NULL) is why the state was lost. */
 void store_leave_resident(struct store *s, const char *requestor,
 			  const char *resident, const char *lost);

@@ -36,7 +36,8 @@ static void take_message(struct runs *s, const struct store_message *l)
 			s->ctx->cluster->message(s, r, l);
 		return;
 	}
-	if (l->kind == STORE_MAIL_END_RESIDENT) {
+	if (l->kind == STORE_MAIL_END_RESIDENT ||
+	    l->kind == STORE_MAIL_EVICT_RESIDENT) {
 		if (s->ctx->cluster != NULL)
 			s->ctx->cluster->end_asked(s, l);
 		return;

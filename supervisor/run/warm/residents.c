@@ -425,8 +425,9 @@ void residents_reloaded(struct residents *all, const struct catalogue *c)
 	}
 }
 
-int residents_end(struct residents *all, const struct requestor *q,
-		  const char *template_id, const char *name)
+int residents_end_for(struct residents *all, const struct requestor *q,
+		      const char *template_id, const char *name,
+		      const char *why)
 {
 	struct resident *x = residents_find(all, q, template_id, name);
 
@@ -434,8 +435,15 @@ int residents_end(struct residents *all, const struct requestor *q,
 		return -ENOENT;
 	if (x->spawned == NULL || !TAILQ_EMPTY(&x->turns))
 		return -EBUSY;
-	resident_end(x, "it was ended on request");
+	resident_end(x, why);
 	return 0;
+}
+
+int residents_end(struct residents *all, const struct requestor *q,
+		  const char *template_id, const char *name)
+{
+	return residents_end_for(all, q, template_id, name,
+				 "it was ended on request");
 }
 
 /* ---- views ---- */

@@ -67,10 +67,13 @@ bool residents_join(struct residents *all, struct run *r);
 /* Does R's resident live here, if any, so that R may join without a question? */
 bool residents_live_here(const struct residents *all, const struct run *r);
 /*
- * The answer to a question for X: X lives here, and LOST (lent, or NULL) is why an earlier
- * state was lost; or at another server.
+ * The answer to a question for X. 0: X lives here, and LOST (lent, or NULL) is why an
+ * earlier state was lost; -EDQUOT: all residents of the requestor are in use at their
+ * servers, so that the runs of X fail; another error: X may live here later, or never.
  */
-void residents_homed(struct resident *x, bool is_mine, const char *lost);
+void residents_homed(struct resident *x, int rc, const char *lost);
+/* Return how many residents the requestor of X may have, at all servers. */
+int64_t resident_most(const struct resident *x);
 /* Return TEMPLATE/NAME of X, lent. */
 const char *resident_text(const struct resident *x);
 const struct requestor *resident_owner(const struct resident *x);
@@ -108,9 +111,9 @@ void residents_reloaded(struct residents *all, const struct catalogue *c);
 int residents_end(struct residents *all, const struct requestor *q,
 		  const char *template_id, const char *name);
 
-/* The same by TEMPLATE/NAME. */
+/* The same by TEMPLATE/NAME, at request of another server: FOR_ROOM, or by a client. */
 int residents_end_asked(struct residents *all, const struct requestor *q,
-			const char *text);
+			const char *text, bool for_room);
 /* Other servers own what this server had: end all residents. */
 void residents_disown(struct residents *all);
 void residents_show_changed(struct residents *all);

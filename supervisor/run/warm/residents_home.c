@@ -71,13 +71,15 @@ bool residents_live_here(const struct residents *all, const struct run *r)
 	return x != NULL && x->home == HOME_HERE;
 }
 
-void residents_homed(struct resident *x, bool is_mine, const char *lost)
+void residents_homed(struct resident *x, int rc, const char *lost)
 {
 	struct residents *all = x->all;
 	struct run *r = TAILQ_FIRST(&x->turns);
+	bool is_mine = rc == 0 || rc == -EDQUOT;
 
 	if (is_mine) {
 		x->home = HOME_HERE;
+		x->is_refused = rc != 0;
 		free(x->lost);
 		x->lost = xstrdup_opt(lost);
 	}
@@ -95,7 +97,7 @@ void residents_homed(struct resident *x, bool is_mine, const char *lost)
 }
 
 int residents_end_asked(struct residents *all, const struct requestor *q,
-			const char *text)
+			const char *text, bool for_room)
 {
 	const char *name = strrchr(text, '/');
 	char *template_id;
@@ -104,7 +106,10 @@ int residents_end_asked(struct residents *all, const struct requestor *q,
 	if (name == NULL)
 		return -ENOENT;
 	template_id = xstrndup(text, (size_t)(name - text));
-	rc = residents_end(all, q, template_id, name + 1);
+	rc = for_room ? residents_end_for(all, q, template_id, name + 1,
+					  RESIDENTS_ROOM_NEEDED)
+		      : residents_end(all, q, template_id, name + 1);
+	all->evicted += for_room && rc == 0;
 	free(template_id);
 	return rc;
 }

@@ -31,6 +31,7 @@ struct resident {
 		HOME_ASKED, /* residents_homed() follows; runs wait */
 		HOME_HERE,
 	} home;
+	bool is_refused; /* home is HOME_HERE, for runs that are to fail */
 	bool alive;	 /* there is a process, perhaps with a run */
 	bool doomed;	 /* to be ended after its run */
 	bool is_changed; /* other servers do not know the view */
@@ -62,6 +63,10 @@ struct residents {
 
 /* End the process of X, which has no run, for the reason WHY (copied). */
 void resident_end(struct resident *x, const char *why);
+/* End the resident NAME of Q without a run for the reason WHY. 0, -ENOENT or -EBUSY. */
+int residents_end_for(struct residents *all, const struct requestor *q,
+		      const char *template_id, const char *name,
+		      const char *why);
 
 /* Return the resident NAME of Q and of the template ID, or NULL. */
 struct resident *residents_find(const struct residents *all,
@@ -91,6 +96,10 @@ unsigned residents_room_count(const struct residents *all,
 /* Return the memory of the stopped residents of Q, or of all (Q NULL). */
 int64_t residents_room_bytes(const struct residents *all,
 			     const struct requestor *q);
+/* Why a resident ends for another one of the requestor. */
+#define RESIDENTS_ROOM_NEEDED                                                  \
+	"another notebook of the same requestor needed its place "             \
+	"(max_residents)"
 /* The memory of X has come: the requestor of X keeps to a share. */
 void residents_room_weigh(struct resident *x, uint64_t bytes);
 /*

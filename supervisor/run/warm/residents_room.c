@@ -71,11 +71,11 @@ unsigned residents_room_count(const struct residents *all,
 	return n;
 }
 
-static int64_t most_of(const struct residents *all, const struct requestor *q)
+int64_t resident_most(const struct resident *x)
 {
-	int64_t own = q->section->max_residents;
+	int64_t own = x->requestor->section->max_residents;
 
-	return own > 0 ? own : all->ctx->config->max_residents;
+	return own > 0 ? own : x->all->ctx->config->max_residents;
 }
 
 /* Fail R, since N residents are all that may be. -EDQUOT. */
@@ -94,10 +94,12 @@ static int refuse_room(struct run *r, const char *key, int64_t n,
 
 int residents_room_make(struct residents *all, struct run *r)
 {
-	int64_t own = most_of(all, r->requestor);
+	int64_t own = resident_most(r->job.resident);
 	int64_t most = all->ctx->config->max_residents_in_all;
 	struct resident *old;
 
+	if (r->job.resident->is_refused)
+		return refuse_room(r, "max_residents", own, "the operator");
 	while (residents_room_count(all, r->requestor) >= own ||
 	       residents_room_count(all, NULL) >= most) {
 		old = longest_unused(all, r->requestor);
@@ -108,9 +110,7 @@ int residents_room_make(struct residents *all, struct run *r)
 				   : refuse_room(r, "max_residents_in_all",
 						 most, "the operator");
 		all->evicted++;
-		resident_end(old,
-			     "another notebook of the same requestor needed "
-			     "its place (max_residents)");
+		resident_end(old, RESIDENTS_ROOM_NEEDED);
 	}
 	return 0;
 }

@@ -12,8 +12,9 @@
 /*
  * residents: RESIDENT is TEMPLATE/NAME, as in the queue for a run of the resident. Only
  * NODE may have the process; '': no node has, and LOST is the reason why the last state
- * was lost. ENDING: a client of another node asks for the end. VIEW: as shown by the
- * node. A node that is gone, by whatever way, leaves lost states alone.
+ * was lost. ENDING: 1, a client of another node asks for the end; 2, the requestor needs
+ * the room; 3, the node refused the end, since the resident is in use. VIEW: as shown by
+ * the node. A node that is gone, by whatever way, leaves lost states alone.
  */
 const char store_postgres_residents[] =
     "CREATE TABLE residents("

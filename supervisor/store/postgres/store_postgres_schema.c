@@ -468,8 +468,8 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define AND_NEWS                                                               \
 	" UNION ALL SELECT run, 4 + over, until_ms, NULL, NULL FROM news"      \
 	" WHERE node = ?1"                                                     \
-	" UNION ALL SELECT '', 6, at_ms, resident, requestor FROM residents"   \
-	" WHERE node = ?1 AND ending = 1"
+	" UNION ALL SELECT '', 5 + ending, at_ms, resident, requestor"         \
+	" FROM residents WHERE node = ?1 AND ending IN (1, 2)"
 /*
  * Lock the row, since otherwise the end of the run, which deletes mail, might
  * miss mail that is written at the same time.

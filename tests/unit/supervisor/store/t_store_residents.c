@@ -50,13 +50,18 @@ static struct store *node(const char *name)
 	return s;
 }
 
-static struct said home(struct store *s, const char *resident)
+static struct said home_of(struct store *s, const char *resident, int64_t most)
 {
 	struct said a = {0};
 
-	store_home_resident(s, "alice", resident, on_said, &a);
+	store_home_resident(s, "alice", resident, most, on_said, &a);
 	settle(s);
 	return a;
+}
+
+static struct said home(struct store *s, const char *resident)
+{
+	return home_of(s, resident, 1000);
 }
 
 static struct said ends(struct store *s)
@@ -114,6 +119,87 @@ static void test_home(void)
 	a = home(t, NOTE);
 	is_int(a.rc, 0, "the resident of a dead node may live on another");
 	is_str(a.text, "its node died", "the other node is told of the death");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
+}
+
+static void show(struct store *s, const char *resident, const char *state,
+		 int used_ms)
+{
+	char *view =
+	    xasprintf("{\"state\":\"%s\",\"lastUsedAt\":%d}", state, used_ms);
+
+	store_show_resident(s, "alice", resident, view, NULL, NULL);
+	settle(s);
+	free(view);
+}
+
+static char evicted[64]; /* from the last mail read */
+
+static void on_mail(void *arg, const struct store_result *res)
+{
+	(void)arg;
+	evicted[0] = '\0';
+	for (size_t i = 0; i < res->n_mail; i++)
+		if (res->mail[i].kind == STORE_MAIL_EVICT_RESIDENT)
+			snprintf(evicted, sizeof(evicted), "%s",
+				 res->mail[i].body);
+}
+
+static const char *read_evicted(struct store *s)
+{
+	store_read_mail(s, false, on_mail, NULL);
+	settle(s);
+	return evicted;
+}
+
+static void test_most(void)
+{
+	struct store *s = node("inst_a"), *t = node("inst_b");
+
+	home_of(s, "cells/a", 2);
+	home_of(t, "cells/b", 2);
+	show(s, "cells/a", "running", 1);
+	show(t, "cells/b", "idle", 2);
+	is_int(home_of(s, "cells/a", 2).rc, 0,
+	       "a resident that has a node needs no more room");
+	is_int(home_of(t, "cells/a", 2).rc, -EREMOTE,
+	       "a full number of residents does not hide the node of one");
+	is_int(home_of(s, "cells/c", 2).rc, -EINPROGRESS,
+	       "a resident beyond the number waits for room");
+	is_str(read_evicted(s), "", "a resident with a run is not asked first");
+	is_str(read_evicted(t), "cells/b", "an idle resident is asked to end");
+	is_int(home_of(t, "cells/d", 2).rc, -EINPROGRESS,
+	       "a second resident waits for the same room");
+	is_str(read_evicted(s), "", "one resident is asked at a time");
+	store_keep_resident(t, "alice", "cells/b");
+	settle(t);
+	is_int(home_of(s, "cells/c", 2).rc, -EINPROGRESS,
+	       "after a refusal another resident is asked");
+	is_str(read_evicted(s), "cells/a",
+	       "the mail goes to the node of the other");
+	store_keep_resident(s, "alice", "cells/a");
+	settle(s);
+	is_int(home_of(t, "cells/c", 2).rc, -EDQUOT,
+	       "a resident is refused when all others are in use");
+	is_int(home_of(s, "cells/d", 2).rc, -EINPROGRESS,
+	       "the next resident beyond the number asks again");
+	is_str(read_evicted(t), "cells/b", "an idle resident first");
+	store_keep_resident(t, "alice", "cells/b");
+	show(t, "cells/b", "running", 3);
+	home_of(s, "cells/d", 2);
+	is_str(read_evicted(t), "",
+	       "a resident that refused and is in use is asked no more");
+	show(t, "cells/b", "idle", 4);
+	store_keep_resident(s, "alice", "cells/a");
+	settle(s);
+	is_int(home_of(s, "cells/d", 2).rc, -EINPROGRESS,
+	       "a resident that is idle again may be asked again");
+	store_leave_resident(t, "alice", "cells/b", "no room");
+	settle(t);
+	is_int(home_of(t, "cells/c", 2).rc, 0, "the freed room is taken");
+	is_int(number("SELECT count(*) FROM residents WHERE node <> ''"), 2,
+	       "no more residents live on nodes than may");
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 }
@@ -233,7 +319,8 @@ static void test_queue(void)
 
 int main(void)
 {
-	static void (*const tests[])(void) = {test_home, test_shown, test_end,
+	static void (*const tests[])(void) = {test_home,   test_most,
+					      test_shown,  test_end,
 					      test_bounds, test_queue};
 
 	if (!help_is_postgres()) {

@@ -201,6 +201,8 @@ static const struct {
     {"WORKER_CRASHED", NULL,
      "run it again; if it dies again, the template's author has to mend it",
      NULL},
+    {"NOTEBOOK_ELSEWHERE", "notebook ls",
+     "shows the notebooks; take another name, or end this one", NULL},
     {"RUN_INTERRUPTED", NULL, "the server was stopped meanwhile; run it again",
      NULL},
 };

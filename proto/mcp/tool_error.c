@@ -317,6 +317,8 @@ static const struct {
     {"INPUT_TIMEOUT", "run it again, and answer its question in time"},
     {"INPUT_FAILED", "use a client that answers such questions"},
     {"RUN_CANCELED", "retry_task_run runs it again"},
+    {"NOTEBOOK_ELSEWHERE",
+     "take another name for the notebook, or end the notebook first"},
     {"RUN_INTERRUPTED",
      "the server was stopped meanwhile; retry_task_run runs it again"},
     {"STEP_EXECUTION_FAILED",

@@ -63,9 +63,29 @@ static void start(void *arg, struct run *r)
 	runs_pump(s);
 }
 
-static void give_back(void *arg, struct run *r)
+/* R cannot go to the server of the notebook. */
+static void fail(struct runs *s, struct run *r)
 {
-	shared_queue_give_back(arg, r);
+	if (r->job.queued.lane != NULL)
+		sched_remove(&s->sched, &r->job.queued);
+	r->remote.place = RUN_HERE;
+	run_set_error(r, "NOTEBOOK_ELSEWHERE", NULL,
+		      "the notebook \"%s\" lives at another server, where this "
+		      "run cannot go, since %s; take another name, or end the "
+		      "notebook first",
+		      r->notebook.name,
+		      r->session_id != NULL
+			  ? "its browser session is here"
+			  : "its inputs may be secret and are in no database");
+	runs_finish(s, r, EV_FAIL);
+}
+
+static void give_back(void *arg, struct run *r, bool is_elsewhere)
+{
+	if (is_elsewhere && r->remote.pinned)
+		fail(arg, r);
+	else
+		shared_queue_give_back(arg, r);
 }
 
 static void leave(void *arg, const struct resident *x, const char *lost)

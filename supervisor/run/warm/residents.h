@@ -34,8 +34,8 @@ struct resident_homes {
 	void (*ask)(void *arg, struct resident *x);
 	/* X lives here: start R, X's first run. */
 	void (*start)(void *arg, struct run *r);
-	/* R's resident, which R has left, lives at another server. */
-	void (*give_back)(void *arg, struct run *r);
+	/* R's resident, which R has left, has no room yet, or IS_ELSEWHERE. */
+	void (*give_back)(void *arg, struct run *r, bool is_elsewhere);
 	/* X lives here no more; LOST (lent, or NULL) is why the state was lost. */
 	void (*leave)(void *arg, const struct resident *x, const char *lost);
 	/* A view has changed: residents_show_changed() is to be called soon. */

@@ -89,7 +89,7 @@ void residents_homed(struct resident *x, int rc, const char *lost)
 	}
 	while ((r = TAILQ_FIRST(&x->turns)) != NULL) {
 		residents_leave(all, r);
-		all->homes->give_back(all->homes_arg, r);
+		all->homes->give_back(all->homes_arg, r, rc == -EREMOTE);
 	}
 	if (!is_mine)
 		x->home = HOME_NONE;

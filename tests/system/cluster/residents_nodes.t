@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Notebooks while nodes differ: a node which is taken for dead, a node with another version of
-# the template, and a node without the template.
+# the template, a node without the template, and a run bound to a node without the notebook.
 use lib 'tests/lib';
 use Paddock;
 
@@ -65,4 +65,29 @@ sub state_is { my ($r, $state, $why, $name) = @_; is($r->{result}{state}, $state
 	is($client->ended($run)->{error}{errorCode}, 'RUN_INTERRUPTED', 'a run fails whose version the node of the notebook does not get');
 	$_->stop('a node stops') for $one, $two, $three;
 }
-done_testing;
+# ---- a run that cannot go to the node of its notebook ----
+
+{
+	my $cells = cells();
+	$cells->{inputsSchema}{properties}{key} = {type => 'string', writeOnly => \1};
+	my ($one, $first) = start('bound', cells => $cells);
+	my ($two, $second) = start('bound', cells => $cells);
+
+	is(cell($first, '"a"', {key => 'k'})->{result}{state}, 'a', 'a template with a secret has a notebook');
+	my $e = cell($second, '"b"', {key => 'k'})->{error};
+	is($e->{errorCode}, 'NOTEBOOK_ELSEWHERE', 'a run with a secret fails when the notebook is at another node');
+	is($e->{message}, 'the notebook "n" lives at another server, where this run cannot go, since its inputs may be secret and are in no database; take another name, or end the notebook first', 'the error says why, and what would pass');
+	like($e->{recoverHint}, qr/^take another name/, 'the error has a hint');
+	state_is(cell($second, '"c"', {key => 'k', notebook => 'm'}), 'c', undef, 'a run with a secret has a notebook of another name');
+	state_is(cell($first, '"d"', {key => 'k'}), 'ad', undef, 'a run with a secret has the notebook of its own node');
+	until_true('the end of the notebook', sub { $second->call('paddock/endResident', {templateId => 'cells', name => 'n'})->{result}{ended} });
+	state_is(cell($second, '"e"', {key => 'k'}), 'e', 'it was ended on request', 'after the end of the notebook the run begins it anew at another node');
+	my $busy = $second->run_async(cells => {notebook => 'n', do => 'sleep 600', key => 'k'});
+	$second->get_until($busy, 'to run', sub { $_->{status} eq 'running' });
+	is(cell($first, '"f"', {key => 'k'})->{error}{errorCode}, 'NOTEBOOK_ELSEWHERE', 'a run with a secret fails while the notebook of another node has a run');
+	my $waits = $second->run_async(cells => {notebook => 'n', do => '"g"', key => 'k'});
+	$second->tool(cancel_task_run => {runId => $busy});
+	state_is($second->ended($waits), 'eg', undef, 'a run with a secret waits for the notebook of its own node');
+	$_->stop('a node stops') for $one, $two;
+}
+done_testing();

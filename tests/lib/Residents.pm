@@ -8,7 +8,8 @@ use Exporter 'import';
 our @EXPORT = qw(cells cell);
 
 # A program: runs the input "do", Perl code, in a child. The state is the text of all earlier
-# returned values of runs that ended well. With "deaf" the program ignores a cancel.
+# returned values of runs that ended well. With "deaf" the program ignores a cancel. The
+# input "ask" is a question to the client, whose answer replaces "do"'s value.
 my $PROGRAM = <<'PERL';
 #!/usr/bin/perl
 use JSON::PP;
@@ -55,10 +56,21 @@ sub follow {
 	return ($said, $cancel);
 }
 
+# Return the answer to a question, or the cancel that came instead.
+sub ask {
+	my ($id, $text) = @_;
+	$? = 0;
+	say_line({elicit => {id => 1, message => $text, requestedSchema => {type => 'object', properties => {name => {type => 'string'}}, required => ['name']}}});
+	while (my $line = next_line()) {
+		return (undef, $line->{cancel}) if $line->{cancel} && $line->{cancel}{id} eq $id;
+		return $line->{ok} ? $line->{value}{content}{name} // $line->{value}{action} : "$line->{error}{code}: $line->{error}{message}" if exists $line->{ok};
+	}
+}
+
 while (1) {
 	my $run = next_line()->{run} or next;
 	my ($id, $i) = @$run{'id', 'inputs'};
-	my ($said, $cancel) = follow($id, $i->{deaf}, start($i->{do}));
+	my ($said, $cancel) = defined $i->{ask} ? ask($id, $i->{ask}) : follow($id, $i->{deaf}, start($i->{do}));
 	my $kept = !$cancel && $? == 0;
 	$state .= $said if $kept;
 	say_line({state => $kept ? {kept => JSON::PP::true} : {kept => JSON::PP::false, why => $cancel ? "asked to end: $cancel->{why}" : "ended with $?"}});

@@ -24,6 +24,9 @@
 #define NOBODY_WAITS                                                           \
 	"nobody waits for this run's answer, so nobody can be asked: "         \
 	"call the tool as a task, or without mode async"
+#define CAME_FROM_ELSEWHERE                                                    \
+	"the run was called at another server than this one, which has the "   \
+	"notebook, so nobody can be asked here: call the tool as a task"
 
 /*
  * Does the template still wait for an answer to P, and has no answer come? If
@@ -204,6 +207,13 @@ static void reroute(struct pending_input *p)
 	input_send(p, req->session, req);
 }
 
+static const char *why_nobody(const struct run *r)
+{
+	return r->notebook.name != NULL && r->remote.home[0] != '\0'
+		   ? CAME_FROM_ELSEWHERE
+		   : NOBODY_WAITS;
+}
+
 static void offer_plain(struct pending_input *p)
 {
 	const struct cluster *c = p->input->ctx->cluster;
@@ -229,7 +239,8 @@ static void offer_plain(struct pending_input *p)
 		input_fail(p, "the client that was asked is gone");
 	} else {
 		input_request_refuse(
-		    &p->q, errmsg != NULL ? errmsg : NOBODY_WAITS, &tool_error);
+		    &p->q, errmsg != NULL ? errmsg : why_nobody(p->input->run),
+		    &tool_error);
 		input_reject(p, &tool_error);
 	}
 }

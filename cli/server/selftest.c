@@ -27,14 +27,17 @@
 
 /* By enum selftest_by. */
 static const struct {
-	const char *name, *template, *interpreter;
+	const char *name, *template, *interpreter, *notebook;
 } by[] = {
     [SELFTEST_LUA] = {"lua", "selftest_lua", NULL},
     [SELFTEST_LUA_CPU] = {"lua", "selftest_lua_cpu", NULL},
     [SELFTEST_SH] = {"sh", "selftest_sh", "/bin/sh"},
     [SELFTEST_SH_CPU] = {"sh", "selftest_sh_cpu", "/bin/sh"},
     [SELFTEST_PYTHON] = {"python", "selftest_python", "/usr/bin/python3"},
-    [SELFTEST_NOTEBOOK] = {"notebook", "selftest_notebook", "/usr/bin/python3"},
+    [SELFTEST_NOTEBOOK] = {"notebook", "selftest_notebook", "/usr/bin/python3",
+			   "n"},
+    [SELFTEST_CELLS] = {"notebook in Lua", "selftest_notebook_lua", NULL, "n"},
+    [SELFTEST_OTHER] = {"notebook in Lua", "selftest_notebook_lua", NULL, "m"},
     [SELFTEST_ASKS] = {"manifest", "selftest_asks", NULL},
 };
 
@@ -167,7 +170,7 @@ static int attempt_attack(struct suite *s, size_t i)
 		    json_pack(
 			"templateId:s inputs:o options:o", by[t->by].template,
 			json_pack("try:s notebook?s", t->try,
-				  t->by == SELFTEST_NOTEBOOK ? "n" : NULL),
+				  by[t->by].notebook),
 			json_pack("mode:s timeoutMs?i", "sync", t->timeout_ms)),
 		    &a);
 

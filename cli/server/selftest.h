@@ -14,6 +14,8 @@ enum selftest_by {
 	SELFTEST_SH_CPU,
 	SELFTEST_PYTHON,
 	SELFTEST_NOTEBOOK, /* a notebook for all rows */
+	SELFTEST_CELLS,	   /* in Lua: a notebook for all rows */
+	SELFTEST_OTHER,	   /* in Lua: a second notebook */
 	SELFTEST_ASKS,	   /* the manifest asks: no run may start */
 };
 

@@ -12,6 +12,8 @@
 #define SH_CPU SELFTEST_SH_CPU
 #define PYTHON SELFTEST_PYTHON
 #define NOTEBOOK SELFTEST_NOTEBOOK
+#define CELLS SELFTEST_CELLS
+#define OTHER SELFTEST_OTHER
 
 #define LIMIT "RESOURCE_LIMIT"
 #define MEMORY "\"limit\":\"memory\""
@@ -161,6 +163,17 @@ const struct selftest selftests[] = {
     {NOTEBOOK, "dies", "the death of its program", "WORKER_CRASHED", "SIGKILL",
      0},
     {NOTEBOOK, "is_new", "and after that a notebook with nothing in it", NULL,
+     "true", 0},
+
+    {CELLS, "loops", "a loop within pcall", "RUN_TIMEOUT", "", 300},
+    {CELLS, "is_kept", "and after that what was set before", NULL, "true", 0},
+    {OTHER, "is_new", "the variables of another notebook", NULL, "true", 0},
+    {CELLS, "backtracks", "a pattern that backtracks for ever", "RUN_TIMEOUT",
+     "", 300},
+    {CELLS, "is_new", "and after that a notebook with nothing in it", NULL,
+     "true", 0},
+    {CELLS, "keeps", "memory that is kept for the next call", LIMIT, MEMORY, 0},
+    {CELLS, "is_new", "and after that no memory of the call before", NULL,
      "true", 0},
 
     {LUA, "binary", "and after all of it, a run as any other", NULL, "true", 0},

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A run in a notebook asks the client, while the client is connected to another node than the
+# A run in a notebook asks the client, while the client is connected to a node other than the
 # node of the notebook: a task gets the answer, and the run of another call is told that the
-# client cannot be asked. The run of a client that is gone ends.
+# client cannot be asked. The run of a lost client ends.
 use lib 'tests/lib';
 use Paddock;
 
@@ -56,7 +56,7 @@ for ('2025-11-25', '2026-07-28') {
 	is($r->{structuredContent}{said}, 'ELICITATION_NOT_SUPPORTED: the run was called at another server than this one, which has the notebook, so nobody can be asked here: call the tool as a task', "$_: a call that is no task is not asked at another node, and the run is told why");
 }
 
-# ---- a client that is gone ----
+# ---- a lost client ----
 
 for my $how ('2025-11-25', '2026-07-28') {
 	my $s = $how lt '2026' ? $c->node(1)->client('ada')->greeted($how) : $c->node(1)->modern('ada');

@@ -462,6 +462,11 @@ void store_expire_artifacts(struct store *s, const char *run_id,
 void store_read_artifact(struct store *s, const char *requestor, const char *id,
 			 int64_t offset, int64_t limit, store_done done,
 			 void *arg);
+/*
+ * Take the bytes from RES, a result of store_read_artifact(), in its callback: the
+ * caller's, so that many bytes need no copy. RES has no bytes from then on.
+ */
+void *store_take_bytes(const struct store_result *res);
 
 /*
  * List the unexpired uploads of REQUESTOR, and with ALL also the artifacts of REQUESTOR's

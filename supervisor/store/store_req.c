@@ -159,3 +159,14 @@ struct store_run *store_req_row(struct store_req *r)
 	r->res.n_runs = n + 1;
 	return &r->rows[n];
 }
+
+void *store_take_bytes(const struct store_result *res)
+{
+	struct store_req *r =
+	    CONTAINER((struct store_result *)res, struct store_req, res);
+	void *bytes = r->data;
+
+	r->data = NULL;
+	r->res.data = NULL;
+	return bytes;
+}

@@ -67,7 +67,7 @@ static void send_stream(enum msg_printed_stream stream)
 	if (n < 0 || file.size > MSG_INT_MAX)
 		return;
 	first = n < (ssize_t)HALF ? (size_t)n : HALF;
-	is_cut = n == MSG_PRINTED_MAX && file.size > MSG_PRINTED_MAX;
+	is_cut = file.size > MSG_PRINTED_MAX;
 	send_part(stream, 0, file.bytes, first);
 	if ((size_t)n > first)
 		send_part(stream, is_cut ? file.size - HALF : HALF,

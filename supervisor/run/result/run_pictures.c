@@ -89,8 +89,7 @@ static void on_read(void *arg, const struct store_result *res)
 		one->mime_type = media_type(MEDIA_PICTURE, res->data, res->len);
 	if (one->mime_type != NULL) {
 		one->len = res->len;
-		one->data = xcalloc(one->len, 1);
-		memcpy(one->data, res->data, one->len);
+		one->data = store_take_bytes(res); /* may be MiB: not copied */
 	}
 	read_next(p);
 }

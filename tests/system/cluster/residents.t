@@ -107,6 +107,19 @@ for my $name (map { "race$_" } 1 .. 5) {
 	like($cli->run(['notebook', 'rm', 'race2', '--template', 'cells', '--requestor', 'ada', '--socket', $c->node(other('race2'))->{socket}])->{err} // '', qr/is ended/, 'notebook rm reaches another node');
 }
 
+# ---- a database that is away while a run waits for its notebook's node ----
+
+{
+	my $release = postgres_held($c->url, 'LOCK TABLE residents IN EXCLUSIVE MODE');
+	my $run = $ada[0]->run_async(cells => {notebook => 'waits', do => '"w"'});
+
+	until_true('the question for the node', sub { ($c->sql("SELECT count(*) FROM pg_locks JOIN pg_class ON pg_class.oid = relation WHERE relname = 'residents' AND NOT granted"))[0] > 0 });
+	$c->end_backends($_) for 0 .. 2;
+	$release->();
+	says_state($ada[1]->ended($run), 'w', 'a run whose question for a node was lost with the connections of all nodes begins');
+	is(cell($ada[2], '"v"', {notebook => 'waits'})->{result}{state}, 'wv', 'the notebook has one node after that');
+}
+
 # ---- a node that ends in order ----
 
 {

@@ -381,10 +381,13 @@ const struct config_template *config_template_of(const struct config *c,
 
 bool config_publishes(const struct config *c, const char *id)
 {
+	static const char run_code[] = "run_bash run_lua run_node run_python";
 	const char *list = c->publish_templates;
 
 	if (list == NULL || strcmp(list, "yes") == 0)
 		return true;
+	if (strcmp(list, "search") == 0) /* the others are found by a search */
+		list = run_code;
 	return strcmp(list, "no") != 0 && words_have(list, id);
 }
 

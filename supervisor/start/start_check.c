@@ -131,8 +131,7 @@ static void print_templates(const struct catalogue *cat, const struct config *c)
 			log_plain(
 			    "[template \"%s\"]: there is no such template",
 			    c->overs[i].name);
-	if (published != NULL && strcmp(published, "yes") != 0 &&
-	    strcmp(published, "no") != 0)
+	if (published != NULL && !words_have("yes no search", published))
 		tell_unknown("server", "publish_templates", published, cat);
 }
 

@@ -6,7 +6,8 @@ import {addTemplate, client1, serverPid, textOf} from './connect.mjs';
 import {is, main, ok, rejection, rises, signal, until, within} from './tap.mjs';
 
 const CONTRACT = ['list_task_templates', 'run_task_template', 'get_task_run', 'list_task_runs',
-	'cancel_task_run', 'get_artifact', 'get_runtime_profile', 'retry_task_run'];
+	'cancel_task_run', 'get_artifact', 'get_runtime_profile', 'retry_task_run',
+	'search_task_templates'];
 let client;
 
 const call = (name, args, options) =>

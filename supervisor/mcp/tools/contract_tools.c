@@ -41,6 +41,7 @@ static struct contract_tool tools[CONTRACT_TOOLS] = {
     {.name = "get_artifact", .serve = tool_artifact_get},
     {.name = "get_runtime_profile", .serve = get_profile},
     {.name = "retry_task_run", .serve = tool_try_again, .answers_run = true},
+    {.name = "search_task_templates", .serve = tool_search},
 };
 
 static struct json_object *definitions;

@@ -20,7 +20,7 @@ struct contract_tool {
 	struct schema *input;
 };
 
-#define CONTRACT_TOOLS 8
+#define CONTRACT_TOOLS 9
 
 /* Return all tools, in order; the first call reads contract_tools.json. */
 const struct contract_tool *contract_tools(void);
@@ -37,6 +37,15 @@ void tool_artifact_get(struct request *req, struct json_object *args);
 
 /* tool_templates.c */
 void tool_templates_list(struct request *req, struct json_object *args);
+/*
+ * May T, which the client may see and its trust level may run, be run here? If
+ * not, NO says why.
+ */
+bool tool_templates_may_run(const struct context *ctx, const struct template *t,
+			    struct tool_error *no);
+
+/* tool_search.c */
+void tool_search(struct request *req, struct json_object *args);
 
 /* tool_runs.c: look a run up, list runs, cancel a run */
 void tool_runs_get(struct request *req, struct json_object *args);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tool_templates.c - list_task_templates. Thousands of templates may have long
- * schemas, so the list is printed piece by piece in turns, and a thread makes
- * the answer. If the call is dropped meanwhile, the pieces are freed.
+ * tool_templates.c - list_task_templates: the entry of a template with schemas,
+ * limits and permissions, and whether it may be run. contract_tools.c calls it;
+ * tool_listing.c prints the list.
  */
 #include "supervisor/mcp/tools/contract_tools.h"
 
@@ -13,25 +13,10 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/browser/browser.h"
-#include "supervisor/session/response.h"
+#include "supervisor/mcp/tools/tool_listing.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/mcp/tools/tools.h"
-
-#define PIECE_BYTES 131072 /* bytes of text, which take 1 ms */
-
-/* A list being made; request.state. */
-struct listing {
-	struct request *request;
-	struct template **all; /* references: a reload may come between */
-	size_t n, next;
-	bool whole;   /* a single template was asked for */
-	size_t first; /* the first index of the list */
-	struct buf text;
-	struct fair_queue_turn turn;
-};
-
-/* ---- a single template ---- */
 
 static struct json_object *trusts(const struct template *t)
 {
@@ -50,6 +35,14 @@ static struct json_object *or_empty(struct json_object *o)
 	return o != NULL ? json_object_get(o) : json_object_new_object();
 }
 
+bool tool_templates_may_run(const struct context *ctx, const struct template *t,
+			    struct tool_error *no)
+{
+	return grants_allow(t, ctx->config, no) &&
+	       programs_allow(t, ctx->config, ctx->isolation, no) &&
+	       browser_allow(t, ctx->config, no);
+}
+
 /* Add whether T may be run with TRUST, and if not, why. */
 static void add_available(struct json_object *v, const struct context *ctx,
 			  const struct template *t, enum template_trust trust)
@@ -59,9 +52,7 @@ static void add_available(struct json_object *v, const struct context *ctx,
 
 	if ((t->trust & trust) == 0)
 		errmsg = "it does not list this connection's trust level";
-	else if (!grants_allow(t, ctx->config, &no) ||
-		 !programs_allow(t, ctx->config, ctx->isolation, &no) ||
-		 !browser_allow(t, ctx->config, &no))
+	else if (!tool_templates_may_run(ctx, t, &no))
 		errmsg = no.message;
 	json_add(v, "available:b unavailableReason?s", errmsg == NULL, errmsg);
 	tool_error_fini(&no);
@@ -120,79 +111,18 @@ static struct json_object *template_view(const struct context *ctx,
 	return v;
 }
 
-/* ---- the list ---- */
-
-static void listing_free(void *arg)
+/* Return T's entry; WHOLE: T alone was asked for. */
+static struct json_object *entry(const struct request *req,
+				 const struct template *t, bool whole)
 {
-	struct listing *l = arg;
+	struct json_object *v =
+	    template_view(req->ctx, t, session_trust(req->session));
 
-	fair_queue_cancel(&l->turn);
-	for (size_t i = 0; i < l->n; i++)
-		template_unref(l->all[i]);
-	free(l->all);
-	buf_fini(&l->text);
-	free(l);
-}
-
-static const struct request_ops listing_ops = {.free = listing_free};
-
-/* Is the answer full? A longer answer would be cut short. */
-static bool listing_is_full(const struct listing *l)
-{
-	return l->next == l->n ||
-	       (l->next > 0 &&
-		buf_len(&l->text) > request_max_bytes(l->request) / 4);
-}
-
-/* Add a piece of the list. */
-static void continue_listing(struct listing *l)
-{
-	const struct session *s = l->request->session;
-	size_t until = buf_len(&l->text) + PIECE_BYTES, len;
-
-	for (; !listing_is_full(l) && buf_len(&l->text) < until; l->next++) {
-		const struct template *t = l->all[l->next];
-		struct json_object *v =
-		    template_view(s->ctx, t, session_trust(s));
-		const char *text;
-
-		/* too long for the whole list, above all for models */
-		if (l->whole)
-			json_add(v, "effectiveLimits:o",
-				 limits_preview(t, l->request->requestor,
-						s->ctx->config));
-		text = json_text(v, &len);
-		buf_add(&l->text, ",", l->next > 0);
-		buf_add(&l->text, text, len);
-		json_object_put(v);
-	}
-}
-
-static void answer_listing(struct listing *l)
-{
-	size_t len;
-	char *text;
-
-	if (l->next < l->n)
-		buf_printf(&l->text, "],\"nextOffset\":%zu}",
-			   l->first + l->next);
-	else
-		buf_add_str(&l->text, "]}");
-	text = buf_take(&l->text, &len);
-	response_tool_text(l->request, text, len);
-}
-
-static void take_turn(void *arg)
-{
-	struct listing *l = arg;
-	struct request *req = l->request;
-
-	continue_listing(l);
-	if (!listing_is_full(l))
-		fair_queue_requeue(req->ctx->turns, &req->requestor->turns,
-				   &l->turn);
-	else
-		answer_listing(l);
+	/* too long for the list of all templates, above all for models */
+	if (whole)
+		json_add(v, "effectiveLimits:o",
+			 limits_preview(t, req->requestor, req->ctx->config));
+	return v;
 }
 
 void tool_templates_list(struct request *req, struct json_object *args)
@@ -200,26 +130,18 @@ void tool_templates_list(struct request *req, struct json_object *args)
 	const struct catalogue *cat = req->ctx->catalogue;
 	const char *only = json_member_str(args, "templateId");
 	int64_t skip = json_member_int(args, "offset");
-	struct listing *l = xcalloc(1, sizeof(*l));
-
-	*l = (struct listing){
-	    .request = req,
-	    .first = (size_t)skip,
+	struct tool_listing l = {
 	    .all = xcalloc(cat->n + 1, sizeof(struct template *)),
+	    .most = SIZE_MAX,
+	    .view = entry,
 	    .whole = only != NULL,
-	    .turn = {.take = take_turn, .arg = l}};
+	    .pages = true,
+	    .first = (size_t)skip};
+
 	for (size_t i = 0; i < cat->n; i++)
 		if (requestor_sees(req->requestor, cat->all[i]->id) &&
 		    (only == NULL || strcmp(only, cat->all[i]->id) == 0) &&
 		    skip-- <= 0)
-			l->all[l->n++] = template_ref(cat->all[i]);
-	request_set_state(req, &listing_ops, l);
-	buf_add_str(&l->text, "{\"templates\":[");
-	continue_listing(l);
-	if (listing_is_full(l)) {
-		answer_listing(l);
-		return;
-	}
-	request_mark_large(req);
-	fair_queue_requeue(req->ctx->turns, &req->requestor->turns, &l->turn);
+			tool_listing_add(&l, cat->all[i]);
+	tool_listing_answer(req, &l);
 }

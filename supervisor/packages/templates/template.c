@@ -30,6 +30,8 @@ void template_unref(struct template *t)
 	for (size_t i = 0; i < t->n_files; i++)
 		free(t->files[i].data);
 	free(t->files);
+	free(t->words);
+	free(t->signature);
 	json_object_put(t->manifest);
 	free(t->dir);
 	free(t->broken);

@@ -19,6 +19,8 @@
 #include "supervisor/packages/inputs/file_schema.h"
 #include "supervisor/packages/templates/semver.h"
 
+struct search_doc;
+
 enum template_trust { TRUST_LOCAL = 1, TRUST_REMOTE = 2 }; /* bits of a set */
 
 enum template_mode { MODE_SYNC, MODE_ASYNC, MODE_AUTO };
@@ -105,6 +107,9 @@ struct template
 	/* files named by resources and prompts; owned */
 	struct template_file *files;
 	size_t n_files;
+	/* owned: for searches, template_index.h; NULL: never searched */
+	struct search_doc *words;
+	char *signature; /* owned: of inputs_json, for models; NULL as WORDS */
 	struct schema *inputs;
 	struct file_spot *file_spots; /* owned: file inputs; NULL: none */
 	struct schema *outputs; /* schema of the output; NULL: any value */

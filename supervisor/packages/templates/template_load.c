@@ -22,6 +22,7 @@
 #include "supervisor/packages/package/diagnostics.h"
 #include "supervisor/packages/package/package.h"
 #include "supervisor/packages/templates/manifest.h"
+#include "supervisor/packages/templates/template_index.h"
 #include "supervisor/packages/templates/template_shipped.h"
 #include "supervisor/runtime/runtime.h"
 
@@ -179,8 +180,10 @@ static struct template *load_package(int fd, bool others, struct diagnostics *f)
 		t = NULL;
 	}
 	free(text);
-	if (t != NULL)
+	if (t != NULL) {
 		t->shipped = template_shipped_is(fd);
+		template_index(t);
+	}
 	return t;
 }
 

@@ -104,6 +104,7 @@ sub heard {
 	$call->('resources/read', {uri => "paddock://runs/$no/log"});
 	$call->($_, {taskId => $no}) for qw(tasks/get tasks/result tasks/cancel);
 	$tool->($_ => $_) for qw(list_task_templates list_task_runs get_runtime_profile);
+	$tool->(search_task_templates => search_task_templates => {query => 'echo for a test'});
 
 	# refusals before there is a run
 	$run->('an unknown template', 'nosuch');

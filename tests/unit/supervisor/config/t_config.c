@@ -470,12 +470,41 @@ static void printing(void)
 	config_free(b);
 }
 
+static void published(void)
+{
+	static const struct {
+		const char *value, *id;
+		bool is;
+	} rows[] = {
+	    {"yes", "csv", true},	    {"no", "run_python", false},
+	    {"csv pdf", "pdf", true},	    {"csv pdf", "run_lua", false},
+	    {"search", "csv", false},	    {"search", "search", false},
+	    {"search", "run_bash", true},   {"search", "run_lua", true},
+	    {"search", "run_node", true},   {"search", "run_python", true},
+	    {"search", "run_other", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct config *c = config_new(0);
+		char text[64];
+
+		snprintf(text, sizeof(text),
+			 "[server]\npublish_templates = %s\n", rows[i].value);
+		ok(parse(c, text) == 0 &&
+		       config_publishes(c, rows[i].id) == rows[i].is,
+		   "publish_templates = %s publishes %s: %d", rows[i].value,
+		   rows[i].id, rows[i].is);
+		config_free(c);
+	}
+}
+
 int main(void)
 {
 	refusals();
 	odd_bytes();
 	grants();
 	values();
+	published();
 	flags();
 	printing();
 	return tap_done();

@@ -40,6 +40,7 @@ static const struct command *const commands[] = {
     &cmd_artifact_put,
     &cmd_artifact_rm,
     &cmd_artifact_cat,
+    &cmd_search,
     &cmd_template_ls,
     &cmd_template_show,
     &cmd_template_check,

@@ -477,6 +477,22 @@ said($cli->run(['--timeout', '5s', 'run', 'good']), 2, qr/came before a command.
 	$r = private(['template', 'ls', '--json']);
 	ok((grep { $_->{templateId} eq 'good' } @{json_to($r->{out})}),
 	   'template ls --json has the templates');
+	$r = private(['search', 'something', 'GOOD']);
+	is("$r->{status} $r->{err}", '0 ', 'search finds a template');
+	like($r->{out}, qr/\Agood +good +For a test: good\.\n/, 'search prints a line for each template');
+	$r = private(['search', 'good', '--json', '-n', '1']);
+	is(json_of([map { [$_->{templateId}, $_->{inputs} =~ /s\?: string/ ? 1 : 0] } @{json_to($r->{out})}]), '[["good",1]]',
+	   'search --json has the templates with their inputs');
+	$r = private(['search', 'giraffe']);
+	is($r->{status}, 4, 'search without a match has the status of absent things');
+	like($r->{err}, qr/no template that you may run here has one of the words\n.*hint: "paddock template ls .*" shows all/, 'search without a match says so');
+	for (['0'], ['51'], ['five'], ['5x']) {
+		$r = private(['search', 'good', '-n', @$_]);
+		is($r->{status}, 2, "search -n @$_ is refused");
+		like($r->{err}, qr/-n is "@$_"; it has to be a number from 1 to 50/, "search -n @$_ says what would pass");
+	}
+	$r = private(['search']);
+	like($r->{err}, qr/usage: paddock search WORD\.\.\./, 'search without words says how to call it');
 	$r = private(['template', 'show', 'good']);
 	like($r->{out}, qr/^  s  a text, else "x"$/m, 'template show tells inputs');
 	unlike($r->{out}, qr/^(?:Resources|Prompts):/m, 'template show lists no resources where none are offered');

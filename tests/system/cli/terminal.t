@@ -115,6 +115,8 @@ fake_shows('artifact get', ['artifact', 'get', $run, 'nosuch'], qr/nosuch/, get_
 fake_shows('artifact cat', ['artifact', 'cat', $run], qr/evil|art_/, get_task_run => \%good,
 	   get_artifact => {artifactId => $evil, data => '', error => $evil});
 fake_shows('template ls', ['template', 'ls'], qr/evil/, list_task_templates => {templates => [\%template]});
+fake_shows('search', ['search', $evil], qr/evil/, search_task_templates => {templates => [{%template, description => $evil}]});
+fake_shows('search --json', ['search', 'x', '--json'], qr/evil/, search_task_templates => {templates => [{%template, description => $evil}]});
 fake_shows('template show', ['template', 'show', $evil], qr/evil/, list_task_templates => {templates => [\%template]});
 fake_shows('doctor', ['doctor'], qr/evil/, get_runtime_profile => \%profile,
 	   list_task_templates => {templates => [\%template]});

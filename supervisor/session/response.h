@@ -7,9 +7,9 @@
 #ifndef SUPERVISOR_SESSION_RESPONSE_H
 #define SUPERVISOR_SESSION_RESPONSE_H
 
-#include "supervisor/run/result/run_result.h"
+#include "supervisor/session/result/run_result.h"
 #include "supervisor/session/request.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 
 #define RESPONSE_LEVELS 3
 

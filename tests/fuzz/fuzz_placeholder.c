@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 #include "supervisor/packages/package/placeholder.h"
 
 #define FILLED_MAX ((size_t)1 << 16)

@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 
 static void check(const char *text, const struct resource_uri *u)
 {

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 #include "supervisor/mcp/methods/prompts.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/tools/tools.h"

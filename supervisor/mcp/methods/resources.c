@@ -19,7 +19,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/session/response.h"
 #include "supervisor/mcp/tools/run_lookup.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 #include "supervisor/packages/package/placeholder.h"
 #include "supervisor/mcp/methods/asks.h"
 #include "supervisor/mcp/tools/tools.h"

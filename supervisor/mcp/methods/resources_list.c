@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/mcp/tools/tools.h"

@@ -17,7 +17,7 @@
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/tools/remote_run_watch.h"
 #include "supervisor/mcp/tools/run_lookup.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 #include "supervisor/mcp/methods/resources.h"
 
 struct subscriber {

@@ -6,7 +6,7 @@
 #ifndef SUPERVISOR_TASKS_TASK_LOOKUP_H
 #define SUPERVISOR_TASKS_TASK_LOOKUP_H
 
-#include "supervisor/run/result/run_result.h"
+#include "supervisor/session/result/run_result.h"
 #include "supervisor/session/request.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "supervisor/run/requestor/requestor.h"
-#include "supervisor/run/result/run_pictures.h"
+#include "supervisor/session/result/run_pictures.h"
 #include "supervisor/store/store.h"
 #include "tests/unit/tap.h"
 

@@ -3,7 +3,7 @@
  * t_run_result.c - the answer for a run: the items, by revision, and the shorter forms
  * of a long answer.
  */
-#include "supervisor/run/result/run_result.h"
+#include "supervisor/session/result/run_result.h"
 
 #include <stdlib.h>
 

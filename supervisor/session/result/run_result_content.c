@@ -7,7 +7,7 @@
  * A result too long for a
  * message is linked to in parts, each short enough for an answer of resources/read.
  */
-#include "supervisor/run/result/run_result_private.h"
+#include "supervisor/session/result/run_result_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "base/text/base64.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 
 #define STEPS_NAMED 10	 /* failed steps to name; the view has all */
 #define MISSING_NAMED 10 /* missing artifacts to name */

@@ -9,7 +9,7 @@
 #ifndef SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
 #define SUPERVISOR_RESULT_RUN_RESULT_PRIVATE_H
 
-#include "supervisor/run/result/run_result.h"
+#include "supervisor/session/result/run_result.h"
 
 /* A part of a view, as text: the whole may be too large for a tree. */
 struct part {

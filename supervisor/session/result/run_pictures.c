@@ -5,7 +5,7 @@
  * an artifact decide whether the artifact is a picture. An unreadable picture is left
  * out: the link to the artifact stays.
  */
-#include "supervisor/run/result/run_pictures.h"
+#include "supervisor/session/result/run_pictures.h"
 
 #include <stdlib.h>
 #include <string.h>

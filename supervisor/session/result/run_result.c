@@ -5,8 +5,8 @@
  * clients expect there: the output, the items of a reply, the view, or the
  * error. A result too long for a message is shortened.
  */
-#include "supervisor/run/result/run_result.h"
-#include "supervisor/run/result/run_result_private.h"
+#include "supervisor/session/result/run_result.h"
+#include "supervisor/session/result/run_result_private.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_resource_uri.c - what paddock's own URIs name, and which part of it. */
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 
 #include "tests/unit/tap.h"
 

@@ -10,8 +10,8 @@
  *
  * To a run's URI, ?offset=N&limit=N selects a part, in bytes.
  */
-#ifndef SUPERVISOR_RUN_RESOURCE_URI_H
-#define SUPERVISOR_RUN_RESOURCE_URI_H
+#ifndef SUPERVISOR_RESULT_RESOURCE_URI_H
+#define SUPERVISOR_RESULT_RESOURCE_URI_H
 
 #include <stdbool.h>
 #include <stddef.h>

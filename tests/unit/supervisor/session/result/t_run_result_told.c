@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json.h"
-#include "supervisor/run/result/run_result.h"
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/run_result.h"
+#include "supervisor/session/result/resource_uri.h"
 #include "tests/unit/tap.h"
 
 #define ID "run_0123456789abcdefghijklmnop"

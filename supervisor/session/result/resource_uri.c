@@ -4,7 +4,7 @@
  * resources.c and subscriber.c. Any other text has the kind RESOURCE_URI_NONE;
  * whether a run exists is not looked at.
  */
-#include "supervisor/run/resource_uri.h"
+#include "supervisor/session/result/resource_uri.h"
 
 #include <string.h>
 

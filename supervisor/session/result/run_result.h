@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "proto/mcp/mcp.h"
-#include "supervisor/run/result/run_pictures.h"
+#include "supervisor/session/result/run_pictures.h"
 
 /* most links to artifacts; get_task_run lists all */
 #define RUN_RESULT_LINKS 100

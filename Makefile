@@ -208,7 +208,7 @@ $(B)/paddock: $(B)/obj/cli/main.o $(SANITIZED) $(call archives,cli proto base)
 ROOMY = -Wl,-z,separate-code -Wl,-z,max-page-size=0x200000 -Wl,--sort-section=alignment
 $(B)/tests/unit/worker/t_memory: ALLLDFLAGS += $(ROOMY)
 $(B)/tests/unit/supervisor/session/t_alike: ALLLDFLAGS += -Wl,--wrap=store_get_run
-$(B)/tests/unit/supervisor/run/result/t_run_pictures: ALLLDFLAGS += -Wl,--wrap=store_read_artifact,--wrap=store_take_bytes
+$(B)/tests/unit/supervisor/session/result/t_run_pictures: ALLLDFLAGS += -Wl,--wrap=store_read_artifact,--wrap=store_take_bytes
 $(B)/tests/unit/worker/t_shim_printed: ALLLDFLAGS += -Wl,--wrap=open,--wrap=pread,--wrap=channel_send_at_once
 $(foreach c,worker ipc base,$(B)/obj/$(c)/%.o): HARDEN += -fdata-sections
 $(B)/paddock-worker: $(B)/obj/worker/main.o $(call archives,worker sandbox ipc base)

@@ -25,6 +25,7 @@
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/cluster/cluster_table.h"
+#include "supervisor/mcp/children/children.h"
 #include "supervisor/mcp/tools/contract_tools.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/health.h"
@@ -218,7 +219,10 @@ static void on_minute(evutil_socket_t fd, short what, void *arg)
 static void on_ask(struct context *ctx, struct run *r,
 		   const struct worker_question *ask)
 {
-	if (ask->kind == WORKER_QUESTION_CALL)
+	if (ask->kind == WORKER_QUESTION_CALL &&
+	    strcmp(ask->tool, CHILDREN_TOOL) == 0)
+		children_ask(ctx, r, ask);
+	else if (ask->kind == WORKER_QUESTION_CALL)
 		browser_ask(ctx->browser, r, ask);
 	else
 		input_ask(ctx, r, ask);
@@ -228,6 +232,7 @@ static void on_drop(struct context *ctx, struct run *r, uint32_t seq)
 {
 	input_cancel(ctx, r, seq);
 	browser_drop(r, seq);
+	children_drop(r, seq);
 }
 
 static void on_probed(void *arg, const struct store_result *res)

@@ -25,7 +25,7 @@ struct limit_shares {
 
 static bool is_active(const struct requestor *q, int64_t now)
 {
-	return q->lane.running + q->lane.queued > 0 ||
+	return q->lane.running + q->lane.lent[0] + q->lane.queued > 0 ||
 	       (q->share.used_ms > 0 && now - q->share.used_ms < KEEP_MS);
 }
 
@@ -34,9 +34,9 @@ static int64_t runs_wanted(const struct runs *s, const struct requestor *q,
 			   int64_t now)
 {
 	int64_t most = s->ctx->config->max_concurrent_runs;
-	int64_t want =
-	    (int64_t)(q->lane.running + q->lane.queued + q->lane.elsewhere) +
-	    is_active(q, now);
+	int64_t want = (int64_t)(q->lane.running + q->lane.lent[0] +
+				 q->lane.queued + q->lane.elsewhere) +
+		       is_active(q, now);
 
 	return q->section->max_concurrent_runs == 0 ? 0
 	       : want < most			    ? want
@@ -92,7 +92,7 @@ static void ask_share(struct runs *s, struct requestor *q, int64_t now)
 	const struct config_requestor *c = q->section;
 	struct store_share share = {
 	    .requestor = q->name,
-	    .runs_used = (int64_t)q->lane.running,
+	    .runs_used = (int64_t)(q->lane.running + q->lane.lent[0]),
 	    .runs_wanted = runs_wanted(s, q, now),
 	    .runs_most = c->max_concurrent_runs,
 	    .rate_wanted = rate_wanted(q, now),

@@ -154,9 +154,9 @@ int shared_queue_room(struct runs *s)
 {
 	const struct config *c = s->ctx->config;
 	int64_t waits = (int64_t)(s->sched.queued - s->sched.aside);
-	int64_t runs = c->max_concurrent_runs - (int64_t)s->sched.running;
-	int64_t slots =
-	    ZYGOTE_PROTO_SLOTS - (int64_t)(s->sched.running + s->stopped);
+	int64_t begun = (int64_t)sched_begun(&s->sched, 0);
+	int64_t runs = c->max_concurrent_runs - begun;
+	int64_t slots = ZYGOTE_PROTO_SLOTS - begun - (int64_t)s->stopped;
 
 	runs = (runs < slots ? runs : slots) - waits;
 	return runs < 0 || !s->cluster->queue->served || !runs_can_start(s) ||
@@ -174,9 +174,9 @@ static char *excepted(struct runs *s)
 	buf_add(&out, buf_data(&s->cluster->queue->strangers),
 		buf_len(&s->cluster->queue->strangers));
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
-		if ((q->lane.held || q->lane.running > 0 ||
+		if ((q->lane.held || q->lane.running + q->lane.lent[0] > 0 ||
 		     q->lane.share == 0) &&
-		    !sched_has_room(&s->sched, &q->lane))
+		    !sched_has_room(&s->sched, &q->lane, 0))
 			buf_printf(&out, "%s\n", q->name);
 	s->cluster->queue->held = buf_len(&out) > 0;
 	buf_add(&out, "", 1);
@@ -232,7 +232,7 @@ static bool is_back_to_give(const struct runs *s, const struct run *r)
 	       r->remote.vtime > 0 && r->job.queued.lane != NULL &&
 	       !r->job.queued.aside &&
 	       (s->ctx->quiet ||
-		!sched_has_room(&s->sched, &r->requestor->lane));
+		!sched_has_room(&s->sched, &r->requestor->lane, 0));
 }
 
 static void on_claimed(void *arg, const struct store_result *res)

@@ -414,7 +414,7 @@ int config_add_grant(struct config *c, const char *text, char *errmsg,
 		return errmsg_set(
 		    errmsg, size,
 		    "--grant %s: expected [TEMPLATE:]KEY=VALUE, with "
-		    "tools, hosts, read_paths, network, secrets, "
+		    "tools, hosts, read_paths, templates, network, secrets, "
 		    "locks or digest as KEY",
 		    text);
 	i = config_section_index(c, config_section_find(CONFIG_GRANT), name, n);

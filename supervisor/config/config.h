@@ -22,9 +22,9 @@ typedef int64_t config_INT, config_MS, config_BYTES, config_BYTES_OR_NONE;
 typedef bool config_BOOL;
 typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
-    *config_GRANTED, *config_PATHS, *config_PATTERNS, *config_PLACES,
-    *config_DATABASE, *config_ARTIFACTS, *config_NAMES, *config_DIGESTS,
-    **config_DIRS;
+    *config_GRANTED, *config_CALLED, *config_PATHS, *config_PATTERNS,
+    *config_PLACES, *config_DATABASE, *config_ARTIFACTS, *config_NAMES,
+    *config_DIGESTS, **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;

@@ -13,7 +13,7 @@
 #define CONFIG_REQUESTOR "requestor" /* keys of each [requestor "NAME"] */
 #define CONFIG_GRANT "grant"	     /* keys of each [grant "TEMPLATE"] */
 #define CONFIG_TEMPLATE "template"   /* keys of each [template "TEMPLATE"] */
-#define CONFIG_KEYS_MAX 128
+#define CONFIG_KEYS_MAX 160
 
 enum config_type {
 	CONFIG_INT,   /* whole number, from min to max */
@@ -28,8 +28,9 @@ enum config_type {
 	CONFIG_CHOICE,	      /* a word among choices */
 	CONFIG_DIGEST,	      /* 64 hex digits; never shown */
 	CONFIG_IDS,	      /* template ids, spaces between */
-	CONFIG_TOOLS,	/* tools of the browser, spaces between; all; none */
-	CONFIG_HOSTS,	/* words of base/text/host_list.h, spaces between */
+	CONFIG_TOOLS,  /* tools of the browser, spaces between; all; none */
+	CONFIG_HOSTS,  /* words of base/text/host_list.h, spaces between */
+	CONFIG_CALLED, /* templates that templates may call, spaces between; * */
 	CONFIG_GRANTED, /* tools that templates may call, spaces between; all */
 	CONFIG_PATHS,	/* absolute paths, spaces between */
 	CONFIG_PATTERNS,  /* patterns of ipc/host_pattern.h, spaces between */

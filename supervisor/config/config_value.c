@@ -153,6 +153,11 @@ bool config_is_id(const char *s, size_t n)
 	return true;
 }
 
+static bool is_called(const char *s, size_t n)
+{
+	return (n == 1 && *s == '*') || config_is_id(s, n);
+}
+
 static bool is_tool(const char *s, size_t n)
 {
 	char *word = xstrndup(s, n);
@@ -336,6 +341,9 @@ static const struct {
 				  "addresses, and networks such as "
 				  "192.0.2.0/24, 256 at the most, with spaces "
 				  "between them"},
+    [CONFIG_CALLED] = {.word = is_called,
+		       .expected = "*, or templateIds with spaces between "
+				   "them"},
     [CONFIG_GRANTED] = {.word = is_granted,
 			.expected = "all, or with spaces between them: %s"},
     [CONFIG_PATTERNS] =

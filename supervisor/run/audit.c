@@ -160,10 +160,11 @@ void audit_run(const char *what, const struct run *r)
 	if (file.fd >= 0)
 		audit(what, r->requestor,
 		      "runId:s template:s version:s digest:s retriedFrom?s "
-		      "traceparent?s",
+		      "parentRunId?s traceparent?s",
 		      r->id, r->template->id, r->template->version_text,
 		      r->template->digest,
 		      r->retried_from[0] != '\0' ? r->retried_from : NULL,
+		      r->family.parent_id,
 		      r->trace[0] != '\0' ? r->trace : NULL);
 }
 

@@ -15,6 +15,7 @@
 #include "supervisor/run/requestor/sched.h"
 
 struct browser_run;
+struct children;
 struct resident;
 struct run;
 struct input;
@@ -56,6 +57,7 @@ struct job {
 	size_t n_held;
 	struct input *input;	     /* questions; input.c's, or NULL */
 	struct browser_run *browser; /* browser calls; browser.c's */
+	struct children *children;   /* calls of templates; children.c's */
 	/* runs_queue.c's, until the output may have a thread */
 	struct run_look *look;
 	/* while a thread reads the output */

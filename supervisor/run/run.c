@@ -229,6 +229,7 @@ struct run *run_new(struct requestor *requestor, struct template *template)
 	r->created_mono_ms = clock_mono_ms();
 	TAILQ_INIT(&r->watches);
 	TAILQ_INIT(&r->waiters);
+	TAILQ_INIT(&r->family.children);
 	return r;
 }
 
@@ -250,6 +251,7 @@ void run_free(struct run *r)
 	assert(r->job.worker == NULL && r->job.checked == NULL &&
 	       r->job.reading == NULL && TAILQ_EMPTY(&r->watches) &&
 	       TAILQ_EMPTY(&r->waiters));
+	run_family_fini(r);
 	template_unref(r->template);
 	free(r->session_id);
 	free(r->inputs);

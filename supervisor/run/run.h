@@ -16,6 +16,7 @@
 #include "supervisor/run/requestor/requestor.h"
 #include "supervisor/run/job.h"
 #include "supervisor/run/remote_run.h"
+#include "supervisor/run/run_family.h"
 #include "supervisor/run/run_steps.h"
 #include "supervisor/store/store.h"
 #include "supervisor/packages/templates/template.h"
@@ -260,6 +261,7 @@ struct run {
 		int64_t bytes; /* bytes in the row */
 	} kept;
 	char retried_from[ID_SIZE]; /* the repeated run, or "" */
+	struct run_family family;
 	struct run_notebook notebook;
 	struct run_files *files; /* owned: files among the inputs; NULL: none */
 	struct {

@@ -193,6 +193,7 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		   r->created_ms, r->started_ms, r->updated_ms, r->expires_ms,
 		   retried_from(r), r->session_id, r->progress.message,
 		   r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
+	run_family_write(&out, r);
 	json_write(&out, "attempts?O", r->attempts.ended);
 	run_steps_write(&out, &r->steps);
 	if (run_terminal(r))
@@ -222,12 +223,13 @@ struct json_object *run_json_row(const struct store_run *row)
 	struct json_object *v = json_pack(
 	    "runId:s templateId:s templateVersion:s status:s progress:o "
 	    "metrics:o createdAt?i startedAt?i updatedAt?i expiresAt?i "
-	    "retriedFrom?s cancelRequested?b",
+	    "retriedFrom?s parentRunId?s depth?i cancelRequested?b",
 	    row->id, row->template_id, row->version,
 	    run_json_status(row->status),
 	    json_pack("totalSteps:i doneSteps:i", 0, 0),
 	    json_pack("elapsedMs:i", ms), row->created_ms, row->started_ms,
 	    row->updated_ms, row->expires_ms, row->retried_from,
+	    row->parent_run_id, row->depth,
 	    row->cancelling && row->status == STORE_RUNNING);
 
 	if (row->status == STORE_FAILED)

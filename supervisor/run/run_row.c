@@ -162,6 +162,8 @@ static struct store_run row_of(const struct run *r)
 	    .task_ttl_ms = r->task.ttl_ms,
 	    .task_expires_ms = r->task.expires_ms,
 	    .retried_from = r->retried_from[0] != '\0' ? r->retried_from : NULL,
+	    .parent_run_id = r->family.parent_id,
+	    .depth = r->family.depth,
 	    .inputs_lack = r->kept.lack,
 	    .view = r->view,
 	    .cpu_ms = r->attempts.cpu_ms + r->use.cpu_ms,
@@ -200,11 +202,11 @@ static char *run_options(const struct run *r)
 	char *text;
 	struct json_object *o =
 	    json_pack("timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O "
-		      "files?o attempts?O attemptStartedAt?i",
+		      "files?o attempts?O attemptStartedAt?i allowWrites?b",
 		      r->limits.timeout_ms, r->limits.ttl_ms, r->session_id,
 		      trust_name(r->trust), r->task.capabilities,
 		      run_files_describe(r->files), r->attempts.ended,
-		      r->attempts.started_ms);
+		      r->attempts.started_ms, r->family.allows_writes);
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;
@@ -349,6 +351,8 @@ struct run *run_row_revive(const struct store_run *row,
 				    .told = row->task != STORE_TASK_NONE,
 				    .capabilities = json_object_get(
 					json_member(options, "capabilities"))};
+	r->family.allows_writes =
+	    json_object_get_boolean(json_member(options, "allowWrites"));
 	r->files = run_files_restore(t->file_spots, row->inputs,
 				     json_member(options, "files"));
 	json_object_put(options);

@@ -302,6 +302,12 @@ void request_error(struct request *req, int code, struct json_object *data,
 	request_send_message(req, &answer);
 }
 
+void request_give_run(struct request *req, const struct run_result_source *a)
+{
+	req->session->ops->take_run(req->session->arg, req->stream, a);
+	request_free(req);
+}
+
 bool request_is_operator(const struct request *req)
 {
 	const struct context *ctx = req->ctx;

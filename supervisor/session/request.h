@@ -110,6 +110,10 @@ void request_result(struct request *req, struct json_object *result);
 void request_error(struct request *req, int code, struct json_object *data,
 		   const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Answer REQ by the session's take_run(), and free REQ. *Lends* A. */
+struct run_result_source;
+void request_give_run(struct request *req, const struct run_result_source *a);
+
 /* Does REQ come from a local user who runs this machine or paddockd? */
 bool request_is_operator(const struct request *req);
 

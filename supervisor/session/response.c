@@ -404,7 +404,10 @@ static void answer_by(struct request *req, const struct run_result_source *a,
 
 void response_run(struct request *req, const struct run_result_source *a)
 {
-	answer_by(req, a, make_run);
+	if (req->session->ops->take_run != NULL)
+		request_give_run(req, a);
+	else
+		answer_by(req, a, make_run);
 }
 
 void response_run_of_task(struct request *req,

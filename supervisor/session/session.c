@@ -374,5 +374,6 @@ void session_refuse(struct session *s, void *stream, int code,
 
 enum template_trust session_trust(const struct session *s)
 {
-	return requestor_trust(s->requestor, s->via);
+	return s->caller != NULL ? s->caller->trust
+				 : requestor_trust(s->requestor, s->via);
 }

@@ -42,6 +42,7 @@ struct session_bytes {
 };
 
 struct artifact_source; /* defined in supervisor/run/artifacts */
+struct run_result_source;
 
 /*
  * How messages reach the client. TEXT is a message without a newline, *lent*.
@@ -67,6 +68,12 @@ struct session_ops {
 			     struct reply_hint hint);
 	/* Is there a stream for messages without a request? NULL: always. */
 	bool (*has_push_stream)(void *arg);
+	/*
+	 * Answer STREAM with the run A, in place of answer(). NULL: answer() gets the
+	 * tool result of A.
+	 */
+	void (*take_run)(void *arg, void *stream,
+			 const struct run_result_source *a);
 	/* Have the client fetch STREAM's messages later. NULL: impossible. */
 	void (*detach)(void *arg, void *stream);
 	/* Does the client read STREAM now? NULL: always. */
@@ -169,6 +176,8 @@ struct session {
 	struct context *ctx;	     /* borrowed */
 	struct requestor *requestor; /* borrowed */
 	enum template_trust via; /* local, unless a remote transport sets it */
+	/* the run whose calls of templates are the requests; NULL: a client's session */
+	struct run *caller;
 	const struct session_ops *ops;
 	void *arg;
 	bool greeted; /* initialize was answered */

@@ -308,6 +308,19 @@ static const luaL_Reg base64[] = {
     {NULL, NULL},
 };
 
+/* Called for a call of any string: run.template is the template's id, and a function. */
+static int call_string(lua_State *L)
+{
+	lua_rawgetp(L, LUA_REGISTRYINDEX, &run_table);
+	lua_pushliteral(L, "template");
+	lua_rawget(L, -2);
+	if (!lua_rawequal(L, -1, 1))
+		return luaL_error(L, "attempt to call a string value");
+	lua_pop(L, 2);
+	lua_remove(L, 1);
+	return lua_ask_template(L);
+}
+
 int lua_api_open(lua_State *L)
 {
 	lua_error_open(L);
@@ -332,6 +345,10 @@ int lua_api_open(lua_State *L)
 	lua_pushliteral(L, "");
 	lua_setfield(L, -2, "template");
 	lua_rawsetp(L, LUA_REGISTRYINDEX, &run_table);
+	lua_pushliteral(L, "");
+	lua_getmetatable(L, -1);
+	lua_pushcfunction(L, call_string);
+	lua_setfield(L, -2, "__call");
 	return 0;
 }
 

@@ -25,6 +25,7 @@ int lua_ask_elicit(lua_State *L);
 int lua_ask_sample(lua_State *L);
 int lua_ask_roots(lua_State *L);
 int lua_ask_call(lua_State *L);
+int lua_ask_template(lua_State *L);
 
 /* ---- lua_map.c ---- */
 

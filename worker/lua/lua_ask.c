@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lua_ask.c - run.elicit(), run.sample(), run.roots() and run.call(), from lua_api.c.
+ * lua_ask.c - run.elicit(), run.sample(), run.roots(), run.call() and run.template(), from
+ * lua_api.c.
  * Options are checked before anything is sent; a refusal by the supervisor, the client or
  * the tool raises an error with the code.
  */
@@ -29,7 +30,7 @@
 /* Stack indexes: the tool's name, and the parameters as JSON. */
 enum { AT_TOOL = 1, AT_PARAMS = 2 };
 
-enum asker { ELICIT, SAMPLE, ROOTS, CALL };
+enum asker { ELICIT, SAMPLE, ROOTS, CALL, TEMPLATE };
 
 static const enum msg_input_kind inputs[] = {[ELICIT] = MSG_INPUT_ELICIT,
 					     [SAMPLE] = MSG_INPUT_SAMPLE,
@@ -114,11 +115,21 @@ static int on_answer(lua_State *L, int status, lua_KContext ctx)
 	return ok ? 1 : raise(L);
 }
 
+/* Return the output of the called template, and a table with the run's id and the rest. */
+static int on_output(lua_State *L, int status, lua_KContext ctx)
+{
+	(void)on_answer(L, status, ctx);
+	lua_getfield(L, -1, "output");
+	lua_insert(L, -2);
+	return 2;
+}
+
 /* Send the question of kind CTX (enum asker), once fewer questions are open, and wait. */
 static int ask_question(lua_State *L, int status, lua_KContext ctx)
 {
 	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
-	struct msg m = {.type = ctx == CALL ? MSG_CALL : MSG_INPUT};
+	bool is_call = ctx == CALL || ctx == TEMPLATE;
+	struct msg m = {.type = is_call ? MSG_CALL : MSG_INPUT};
 	const char *p;
 	size_t n;
 
@@ -131,14 +142,15 @@ static int ask_question(lua_State *L, int status, lua_KContext ctx)
 		return lua_sched_wait(L, &w, ctx, ask_question);
 	}
 	p = lua_tolstring(L, AT_PARAMS, &n);
-	if (ctx == CALL)
+	if (is_call)
 		m.call.tool.p = lua_tolstring(L, AT_TOOL, &m.call.tool.n);
 	else
 		m.input.kind = inputs[ctx];
 	progress_flush();
 	w.over = is_answered;
 	w.arg = lua_questions_send(&m, p, n);
-	return lua_sched_wait(L, &w, (lua_KContext)w.arg, on_answer);
+	return lua_sched_wait(L, &w, (lua_KContext)w.arg,
+			      ctx == TEMPLATE ? on_output : on_answer);
 }
 
 /* Send the parameters on top of the stack; the tool is at AT_TOOL. */
@@ -425,12 +437,19 @@ int lua_ask_sample(lua_State *L)
 	return ask_with(L, SAMPLE, sample.what);
 }
 
+/* Put an empty table in place of nil at IDX. */
+static void default_table(lua_State *L, int idx)
+{
+	if (!lua_isnil(L, idx))
+		return;
+	lua_createtable(L, 0, 0);
+	lua_replace(L, idx);
+}
+
 int lua_ask_roots(lua_State *L)
 {
-	if (lua_isnoneornil(L, 1)) {
-		lua_settop(L, 0);
-		lua_createtable(L, 0, 0);
-	}
+	lua_settop(L, 1);
+	default_table(L, 1);
 	push_params(L, &roots);
 	return ask_with(L, ROOTS, roots.what);
 }
@@ -444,12 +463,31 @@ int lua_ask_call(lua_State *L)
 		      "a tool's name is 1 to 256 bytes of UTF-8 without "
 		      "control characters");
 	lua_settop(L, 2);
-	if (lua_isnil(L, 2)) {
-		lua_createtable(L, 0, 0);
-		lua_replace(L, 2);
-	}
+	default_table(L, 2);
 	if (!has_key_name(L, 2))
 		return luaL_error(L, "run.call: the arguments must be %s",
 				  kinds[TABLE]);
 	return ask_with(L, CALL, "run.call");
+}
+
+int lua_ask_template(lua_State *L)
+{
+	static const char *const args[] = {"templateId", "inputs", "options"};
+
+	luaL_checktype(L, 1, LUA_TSTRING);
+	lua_settop(L, 3);
+	default_table(L, 2);
+	default_table(L, 3);
+	if (!has_key_name(L, 2) || !has_key_name(L, 3))
+		return luaL_error(L,
+				  "run.template: inputs and options must be %s",
+				  kinds[TABLE]);
+	lua_createtable(L, 0, ARRAY_LEN(args));
+	for (int i = 0; i < (int)ARRAY_LEN(args); i++) {
+		lua_pushvalue(L, i + 1);
+		lua_setfield(L, -2, args[i]);
+	}
+	lua_pushliteral(L, "run_task_template");
+	lua_replace(L, AT_TOOL);
+	return ask_with(L, TEMPLATE, "run.template");
 }

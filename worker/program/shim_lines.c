@@ -217,15 +217,57 @@ static const char *on_artifact(struct shim *s, struct json_view v)
 	return errmsg;
 }
 
+/* Append ,"NAME":VALUE, or nothing if the member KEY of V is missing. */
+static void add_argument(struct buf *args, const char *name, struct json_view v,
+			 const char *key)
+{
+	struct json_view value;
+
+	if (!json_view_member(v, key, &value))
+		return;
+	(void)buf_printf(args, "%s\"%s\":", buf_len(args) > 1 ? "," : "", name);
+	(void)buf_add(args, value.p, value.n);
+}
+
+/* Ask for a run of a template: the supervisor's tool run_task_template. */
+static const char *call_template(struct json_view v)
+{
+	static const char tool[] = "run_task_template";
+	struct msg m = {.type = MSG_CALL,
+			.call.tool = {tool, sizeof(tool) - 1}};
+	struct json_view id, inputs;
+	struct buf args = {0};
+	const char *errmsg = "a call of a template has an id, a template and "
+			     "inputs, an object";
+
+	(void)buf_add(&args, "{", 1);
+	add_argument(&args, "templateId", v, "template");
+	add_argument(&args, "templateVersion", v, "version");
+	add_argument(&args, "inputs", v, "inputs");
+	add_argument(&args, "options", v, "options");
+	(void)buf_add(&args, "}", 1);
+	if (json_view_member(v, "id", &id) &&
+	    json_view_member(v, "inputs", &inputs) &&
+	    json_view_is_object(inputs))
+		errmsg = shim_ask(
+		    &m, id,
+		    (struct json_view){buf_data(&args), buf_len(&args)});
+	buf_fini(&args);
+	return errmsg;
+}
+
 static const char *on_call(struct shim *s, struct json_view v)
 {
 	struct msg m = {.type = MSG_CALL};
 	struct json_view id, args;
-	const char *errmsg = "a call has an id, a tool and args, an object";
+	const char *errmsg = "a call has an id, and a tool and args, or a "
+			     "template and inputs";
 	char *tool = string_member(v, "tool", &m.call.tool.n, NULL);
 
 	(void)s;
 	m.call.tool.p = tool;
+	if (json_view_member(v, "template", &args))
+		return call_template(v);
 	if (tool != NULL && json_view_member(v, "id", &id) &&
 	    json_view_member(v, "args", &args) && json_view_is_object(args))
 		errmsg = shim_ask(&m, id, args);

@@ -174,8 +174,9 @@ static void on_usage(void *arg, const struct store_result *res)
 	config = req->session->ctx->config;
 	limits = limits_view("limits", config, 0);
 	v = request_take_state(req); /* a view with the browser's part */
-	usage = json_pack("running:i queued:i parked:i", q->lane.running,
-			  q->lane.queued, q->parked);
+	usage = json_pack("running:i queued:i parked:i",
+			  q->lane.running + q->lane.lent[0], q->lane.queued,
+			  q->parked);
 	if (res->rc == 0)
 		json_add(usage, "artifactBytes:i storeBytes:i",
 			 res->artifact_bytes,

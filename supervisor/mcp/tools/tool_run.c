@@ -411,6 +411,9 @@ void tool_run_submit(struct request *req, struct template *t,
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	    .session_id = o->session_id,
 	    .retried_from = o->retried_from,
+	    .parent = req->session->caller,
+	    .allows_writes =
+		json_object_get_boolean(json_member(options, "allowWrites")),
 	    .trace = mcp_trace_parent(req->msg.params),
 	    .trust = session_trust(req->session),
 	};

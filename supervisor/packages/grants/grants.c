@@ -29,6 +29,11 @@ static bool covers_tool(const struct config_grant *g, const char *word)
 	return words_have(g->tools, word) || words_have(g->tools, "all");
 }
 
+static bool covers_template(const struct config_grant *g, const char *word)
+{
+	return words_have(g->templates, word) || words_have(g->templates, "*");
+}
+
 static bool covers_read(const struct config_grant *g, const char *word)
 {
 	return granted_path_listed(g->read_paths, word);
@@ -53,6 +58,8 @@ static bool covers_locks(const struct config_grant *g, const char *word)
 const struct grants_kind grants_kinds[GRANTS_KINDS] = {
     {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL,
      covers_tool},
+    {"templates", "templates", "templates", "to call the template ",
+     "to call the templates ", NULL, covers_template},
     {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
      covers_read},
     {"network", "network", "network", "to connect to ", "to connect to ",
@@ -63,7 +70,8 @@ const struct grants_kind grants_kinds[GRANTS_KINDS] = {
     {"locks", "locks", "locks", "to lock files", "", NULL, covers_locks},
 };
 
-#define READS (&grants_kinds[1])
+#define CALLS (&grants_kinds[1])
+#define READS (&grants_kinds[2])
 
 /* ---- asked ---- */
 
@@ -231,6 +239,27 @@ const char *grants_tool(const struct template *t, const struct config *c,
 	if (!granted(t, c, GRANTS_TOOLS, tool))
 		return "it is no more granted to the template; the operator "
 		       "can grant it, by tools of its [grant] in paddock.conf";
+	return NULL;
+}
+
+const char *grants_call(const struct template *t, const struct config *c,
+			const char *id)
+{
+	const char *asked = NULL;
+
+	for (size_t i = 0; asked == NULL && i < n_asked(t, CALLS); i++) {
+		const char *word = asked_word(t, CALLS, i);
+
+		if (strcmp(word, id) == 0 || strcmp(word, "*") == 0)
+			asked = word;
+	}
+	if (asked == NULL)
+		return "its manifest's permissions.templates do not list it, "
+		       "which the template's author can change";
+	if (!granted(t, c, CALLS, asked))
+		return "it is no more granted to the template; the operator "
+		       "can grant it, by templates of its [grant] in "
+		       "paddock.conf";
 	return NULL;
 }
 

@@ -24,6 +24,12 @@ bool grants_allow(const struct template *t, const struct config *c,
 
 bool grants_asks(const struct template *t); /* does T ask for any permission? */
 /*
+ * May T call the template ID now? NULL: yes. Else the reason, static, which follows
+ * "T may not call ID: ".
+ */
+const char *grants_call(const struct template *t, const struct config *c,
+			const char *id);
+/*
  * Does T ask for TOOL, and is TOOL granted? Returns NULL; or why not, a static
  * text.
  */

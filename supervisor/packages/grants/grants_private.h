@@ -18,7 +18,7 @@ struct grants_kind {
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
 
-#define GRANTS_KINDS ((size_t)5)
+#define GRANTS_KINDS ((size_t)6)
 #define GRANTS_TOOLS (&grants_kinds[0])
 #define GRANTS_LOCKS (&grants_kinds[GRANTS_KINDS - 1])
 extern const struct grants_kind grants_kinds[GRANTS_KINDS];

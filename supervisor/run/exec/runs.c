@@ -273,8 +273,8 @@ void runs_free(struct runs *s)
 	runs_output_fini(s);
 	/* counters that are not zero when no run is left: see requestor_use.c */
 	c = &s->sched;
-	if (c->running + c->queued + s->stopped + s->parked + s->trees.held +
-		s->unrecorded + s->awaited >
+	if (c->running + c->lent[0] + c->queued + s->stopped + s->parked +
+		s->trees.held + s->unrecorded + s->awaited >
 	    0)
 		log_warn("runs",
 			 "left=%zu of=places queued=%zu stopped=%zu parked=%zu "

@@ -42,6 +42,9 @@ struct run_wish {
 	enum template_trust trust; /* of the calling session */
 	const char *trace;	   /* the call's traceparent, or NULL */
 	const char *retried_from;  /* the repeated run, or NULL */
+	/* the run that calls, which has a worker; or NULL: a client calls */
+	struct run *parent;
+	bool allows_writes; /* without PARENT: options.allowWrites */
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
 	enum store_task
@@ -91,6 +94,9 @@ bool runs_leaving(const struct runs *s, const char *id);
 struct run *runs_working(struct runs *s, const char *id);
 struct run *runs_find_idem(struct runs *s, const struct requestor *requestor,
 			   const char *template_id, const char *key);
+
+/* Count the open children of R, their children, and so on. */
+size_t runs_descendants(const struct run *r);
 
 /* Ask R to end. 0; -EALREADY: asked before, or it has ended. */
 int runs_cancel(struct runs *s, struct run *r);

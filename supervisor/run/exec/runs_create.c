@@ -77,27 +77,33 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 
 /* May Q make a run of T? *CAN_START: one more run could start now. */
 static bool may_create(struct runs *s, struct requestor *q,
-		       const struct template *t, size_t inputs_len,
-		       bool *can_start, struct tool_error *r)
+		       const struct template *t, const struct run_wish *wish,
+		       size_t inputs_len, bool *can_start, struct tool_error *r)
 {
 	struct admission ask = {.config = s->ctx->config,
 				.sched = &s->sched,
 				.shared = s->ctx->others,
 				.bytes = inputs_len};
+	const struct run *parent = wish->parent;
 	const char *sick;
+
+	if (parent != NULL && !runs_may_call(s, parent, r))
+		return false;
 
 	store_begin(s->ctx->store);
 	sick = health_state(s->ctx->config, s->ctx->store);
 	*can_start = runs_can_start(s);
-	ask.starts = *can_start && runs_may_try_start(s, NULL) &&
-		     sched_is_clear(&s->sched, &q->lane, t->runtime);
+	ask.starts =
+	    *can_start && (parent != NULL || runs_may_try_start(s, NULL)) &&
+	    sched_is_clear(&s->sched, &q->lane, t->runtime,
+			   parent != NULL ? parent->family.depth + 1 : 0);
 	if (!q->usage_asked)
 		artifact_save_count(s->ctx->store, q);
 	if (!grants_allow(t, s->ctx->config, r) ||
 	    !programs_allow(t, s->ctx->config, s->ctx->isolation, r) ||
 	    !s->ops->may_run(t, s->ctx->config, r))
 		return false;
-	if (s->ctx->draining)
+	if (s->ctx->draining && parent == NULL)
 		tool_error_set(
 		    r, "QUEUE_FULL",
 		    admission_details("max_queued_runs",
@@ -231,10 +237,41 @@ static void set_aside(struct runs *s, struct run *r,
 	set_task(s, r, &task);
 }
 
-struct run *runs_create(struct runs *s, struct requestor *requestor,
-			struct template *template, struct json_object *inputs,
-			const struct run_wish *wish,
-			struct tool_error *tool_error)
+/* Make the new run R a child of the run that calls. False: E says why not. */
+static bool join_parent(const struct runs *s, struct run *r,
+			const struct run_wish *wish, struct tool_error *e)
+{
+	struct run *parent = wish->parent;
+	int64_t left;
+
+	r->family.allows_writes = wish->allows_writes;
+	if (parent == NULL)
+		return true;
+	left = run_left_ms(parent);
+	r->limits.timeout_ms =
+	    lower_limit(r->limits.timeout_ms, left > 1 ? left : 1);
+	if (!runs_may_wait_for(s, parent, r, e))
+		return false;
+	run_family_join(r, parent);
+	return true;
+}
+
+/*
+ * May the queued R start at once, being the next? The place that a parent lends is for
+ * children, so that other servers' runs have no turn before a child.
+ */
+static bool is_next(const struct runs *s, const struct run *r, bool can_start)
+{
+	return can_start && !r->job.queued.aside &&
+	       (r->family.parent != NULL ||
+		runs_may_try_start(s, r->idem.key)) &&
+	       sched_next(&s->sched) == &r->job.queued;
+}
+
+static struct run *create(struct runs *s, struct requestor *requestor,
+			  struct template *template, struct json_object *inputs,
+			  const struct run_wish *wish,
+			  struct tool_error *tool_error)
 {
 	struct run *r;
 	bool can_start, starts = false;
@@ -244,7 +281,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 
 	if (text == NULL)
 		text = json_text(inputs, &len);
-	if (!may_create(s, requestor, template, len, &can_start, tool_error) ||
+	if (!may_create(s, requestor, template, wish, len, &can_start,
+			tool_error) ||
 	    !residents_name(template, inputs, &notebook, tool_error))
 		return NULL;
 	if (!requestor->has_made_runs && requestor->section->name == NULL) {
@@ -254,7 +292,9 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	requestor->has_made_runs = true;
 	r = run_new(requestor, template);
 	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
-	if (!files_fit(r, wish->files, tool_error)) {
+	r->notebook.name = xstrdup_opt(notebook);
+	if (!files_fit(r, wish->files, tool_error) ||
+	    !join_parent(s, r, wish, tool_error)) {
 		run_free(r);
 		return NULL;
 	}
@@ -262,7 +302,6 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r->inputs =
 	    text == wish->inputs_text ? wish->inputs_text : xstrndup(text, len);
 	r->inputs_len = len;
-	r->notebook.name = xstrdup_opt(notebook);
 	if (wish->retried_from != NULL)
 		snprintf(r->retried_from, sizeof(r->retried_from), "%s",
 			 wish->retried_from);
@@ -280,12 +319,10 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 		runs_enqueue(s, r);
 	else /* the server where the resident lives, or will, claims R */
 		runs_enqueue_aside(s, r);
-	if (!can_start || r->job.queued.aside ||
-	    !runs_may_try_start(s, r->idem.key) ||
-	    sched_next(&s->sched) != &r->job.queued)
-		set_aside(s, r, wish);
-	else
+	if (is_next(s, r, can_start))
 		starts = runs_files_here(s, r);
+	else if (r->family.parent == NULL) /* children stay at this server */
+		set_aside(s, r, wish);
 	if (starts) /* the first row of R says "running" already */
 		run_apply(r, EV_START);
 	put_new_row(s, r,
@@ -296,6 +333,21 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	if (starts)
 		runs_start(s, r);
 	runs_remote_poll(s);
+	return r;
+}
+
+struct run *runs_create(struct runs *s, struct requestor *requestor,
+			struct template *template, struct json_object *inputs,
+			const struct run_wish *wish,
+			struct tool_error *tool_error)
+{
+	struct run *r;
+
+	if (wish->parent != NULL)
+		runs_lend(s, wish->parent);
+	r = create(s, requestor, template, inputs, wish, tool_error);
+	if (wish->parent != NULL && wish->parent->family.n_open == 0)
+		runs_take_back(s, wish->parent);
 	return r;
 }
 

@@ -32,6 +32,7 @@ void runs_forget(struct runs *s, struct run *r)
 	runs_leave_resident(s, r);
 	HASH_DEL(s->by_id, r);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_RELEASED});
+	runs_leave_family(s, r);
 	if (r->output.text != NULL)
 		runs_output_put(s, r);
 	runs_files_over(s, r);

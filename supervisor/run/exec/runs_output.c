@@ -310,6 +310,7 @@ void runs_worker_gone(void *arg, struct run *r, const struct exit_facts *e)
 	struct run_use used = outcome_used(r, e);
 
 	requestor_charge(r->requestor, used.cpu_ms);
+	runs_take_back(s, r);
 	sched_over(&s->sched, &r->requestor->lane);
 	runs_finish_gone(s, r, &used);
 	runs_resume(s);
@@ -321,6 +322,7 @@ void runs_worker_ended(void *arg, struct run *r, const struct exit_facts *e)
 	struct reading *rd;
 
 	runs_unpark(s, r);
+	runs_take_back(s, r);
 	r->use = outcome_used(r, e);
 	requestor_charge(r->requestor, r->use.cpu_ms);
 	if (e->output != NULL && r->error.code == NULL &&

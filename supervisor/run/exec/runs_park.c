@@ -71,7 +71,7 @@ void runs_park(struct runs *s, struct run *r)
 	s->parked++;
 	if (r->job.queued.lane != NULL) /* still parked since the last time */
 		sched_remove(&s->sched, &r->job.queued);
-	else if (!r->job.parked.stopped && worker_stop(r)) {
+	else if (!r->job.parked.stopped && !r->family.lends && worker_stop(r)) {
 		r->job.parked.stopped = true;
 		r->job.parked.since_ms = clock_mono_ms();
 		s->stopped++;

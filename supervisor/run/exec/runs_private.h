@@ -5,6 +5,7 @@
  *
  *   runs.c         the table of all open runs: look-up, cancelling
  *   runs_create.c  makes a run
+ *   runs_family.c  runs that call runs: bounds and places
  *   runs_queue.c   starts queued runs, which have their files and packages
  *   runs_park.c    runs that wait for an answer without a client
  *   runs_output.c  the output of a worker that has ended
@@ -17,6 +18,7 @@
 #define SUPERVISOR_EXEC_RUNS_PRIVATE_H
 
 #include "supervisor/run/exec/runs_core.h"
+#include "supervisor/run/warm/residents.h"
 
 /* bytes of views: no run begins above */
 #define RUNS_UNRECORDED_MAX (16u << 20)
@@ -44,6 +46,20 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 
 /* Return how long Q's runs are kept; NULL: runs of an unknown requestor. */
 int64_t runs_ttl(const struct runs *s, const struct requestor *q);
+
+/* ---- runs_family.c ---- */
+
+/* May PARENT call one more template? False: E says why not. */
+bool runs_may_call(const struct runs *s, const struct run *parent,
+		   struct tool_error *e);
+/* May PARENT wait for the end of CHILD? False: E says why that would not end. */
+bool runs_may_wait_for(const struct runs *s, const struct run *parent,
+		       const struct run *child, struct tool_error *e);
+/* PARENT lends its place to children, until runs_take_back(); twice is fine. */
+void runs_lend(struct runs *s, struct run *parent);
+void runs_take_back(struct runs *s, struct run *parent);
+/* R is about to be freed: R's parent has its place again after the last child. */
+void runs_leave_family(struct runs *s, struct run *r);
 
 /* ---- runs_park.c ---- */
 

@@ -37,6 +37,7 @@ static void weigh_inputs(struct run *r)
 		r->job.queued.bytes += (int64_t)r->files->inputs_len +
 				       run_files_bytes(r->files, false);
 	r->job.queued.kind = r->template->runtime;
+	r->job.queued.level = r->family.depth;
 }
 
 void runs_enqueue(struct runs *s, struct run *r)
@@ -83,7 +84,7 @@ static void share_places(struct runs *s)
 
 bool runs_has_slot(const struct runs *s)
 {
-	return s->sched.running + s->stopped < ZYGOTE_PROTO_SLOTS;
+	return sched_begun(&s->sched, 0) + s->stopped < ZYGOTE_PROTO_SLOTS;
 }
 
 bool runs_can_start(struct runs *s)
@@ -100,9 +101,10 @@ bool runs_can_start(struct runs *s)
 					(enum runtime_kind)i) == 0))
 			s->sched.waits |= UINT32_C(1) << i;
 	share_places(s);
+	s->sched.least =
+	    sched_least(&s->sched, (size_t)s->ctx->config->max_concurrent_runs);
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
-	       s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
-	       runs_has_slot(s);
+	       s->sched.least < SCHED_LEVELS && runs_has_slot(s);
 }
 
 #define NO_NEW_WORKER ((unsigned)RUNTIMES) /* a kind of its own */
@@ -110,8 +112,9 @@ bool runs_can_start(struct runs *s)
 bool runs_has_place(struct runs *s, const struct run *r)
 {
 	share_places(s);
-	return s->sched.running < (size_t)s->ctx->config->max_concurrent_runs &&
-	       sched_has_room(&s->sched, &r->requestor->lane);
+	return sched_begun(&s->sched, r->family.depth) <
+		   (size_t)s->ctx->config->max_concurrent_runs &&
+	       sched_has_room(&s->sched, &r->requestor->lane, r->family.depth);
 }
 
 void runs_await_place(struct runs *s, struct run *r)
@@ -120,6 +123,7 @@ void runs_await_place(struct runs *s, struct run *r)
 		return;
 	r->job.queued.bytes = 0;
 	r->job.queued.kind = NO_NEW_WORKER;
+	r->job.queued.level = r->family.depth;
 	sched_put_first(&s->sched, &r->requestor->lane, &r->job.queued);
 }
 

@@ -4,7 +4,7 @@
  * the store, each minute, and when a client asks for such a run. server.c and
  * run_lookup.c call runs_recover(). When the store fails, the take-over is
  * repeated soon; a run of a template or requestor that this server does not
- * serve fails.
+ * serve fails, as does a run that was called by a run.
  */
 #include "supervisor/run/exec/runs_private.h"
 
@@ -65,7 +65,7 @@ struct run *runs_revive(struct runs *s, const struct store_run *row)
 	struct run *r;
 
 	if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
-	    !store_has_inputs(row) || q == NULL)
+	    !store_has_inputs(row) || q == NULL || row->depth > 0)
 		return NULL;
 	r = run_row_revive(row, q, t);
 	/* R, which another server admitted, gets no more trust here */

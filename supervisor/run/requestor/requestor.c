@@ -229,7 +229,7 @@ static void log_one(struct requestor *q)
 	    q->gone	   ? "gone"
 	    : q->lane.held ? "held"
 			   : "ok",
-	    q->lane.running, q->lane.queued, q->parked,
+	    q->lane.running + q->lane.lent[0], q->lane.queued, q->parked,
 	    (long long)requestor_cpu_ms(q), kept, stored,
 	    (unsigned long long)q->refused, (unsigned long long)q->rate_limited,
 	    (unsigned long long)q->lookups_failed,

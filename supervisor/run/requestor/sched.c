@@ -116,23 +116,41 @@ static size_t places_kept_free(const struct sched *s)
 	return less < most ? less : most;
 }
 
-static bool lane_is_full(const struct sched *s, const struct sched_lane *lane)
+size_t sched_begun(const struct sched *s, unsigned level)
 {
+	return s->running + s->lent[level];
+}
+
+unsigned sched_least(const struct sched *s, size_t most)
+{
+	unsigned level = 0;
+
+	while (level < SCHED_LEVELS && sched_begun(s, level) >= most)
+		level++;
+	return level;
+}
+
+static bool lane_is_full(const struct sched *s, const struct sched_lane *lane,
+			 unsigned level)
+{
+	size_t begun = lane->running + lane->lent[level];
+
 	if (lane->held)
 		return true;
 	if (lane->max_running > 0 && lane->share != SCHED_ALL)
-		return lane->running >= (size_t)(lane->share < lane->max_running
-						     ? lane->share
-						     : lane->max_running);
+		return begun >= (size_t)(lane->share < lane->max_running
+					     ? lane->share
+					     : lane->max_running);
 	if (lane->max_running > 0)
-		return lane->running >= (size_t)lane->max_running;
-	return s->places > 0 && lane->running >= fair_part(s) &&
-	       s->running + places_kept_free(s) >= s->places;
+		return begun >= (size_t)lane->max_running;
+	return s->places > 0 && begun >= fair_part(s) &&
+	       sched_begun(s, level) + places_kept_free(s) >= s->places;
 }
 
-bool sched_has_room(const struct sched *s, const struct sched_lane *lane)
+bool sched_has_room(const struct sched *s, const struct sched_lane *lane,
+		    unsigned level)
 {
-	return !lane_is_full(s, lane);
+	return !lane_is_full(s, lane, level);
 }
 
 static void count_running(struct sched *s, struct sched_lane *lane, int by)
@@ -145,9 +163,9 @@ static void count_running(struct sched *s, struct sched_lane *lane, int by)
 		TAILQ_INSERT_TAIL(&s->busy, lane, busy);
 }
 
-static bool waits(const struct sched *s, unsigned kind)
+static bool waits(const struct sched *s, unsigned kind, unsigned level)
 {
-	return (s->waits & UINT32_C(1) << kind) != 0;
+	return level < s->least || (s->waits & UINT32_C(1) << kind) != 0;
 }
 
 /* A lane that is held or at the limit keeps place and turns. */
@@ -157,19 +175,21 @@ struct sched_item *sched_next(const struct sched *s)
 	struct sched_item *item;
 
 	TAILQ_FOREACH(lane, &s->ring, link) {
-		if (lane_is_full(s, lane))
+		/* the lane has most room for the highest level */
+		if (lane_is_full(s, lane, SCHED_LEVELS - 1))
 			continue;
 		TAILQ_FOREACH(item, &lane->items, link)
-			if (!waits(s, item->kind))
+			if (!waits(s, item->kind, item->level) &&
+			    !lane_is_full(s, lane, item->level))
 				return item;
 	}
 	return NULL;
 }
 
 bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
-		    unsigned kind)
+		    unsigned kind, unsigned level)
 {
-	return !lane_is_full(s, lane) && !waits(s, kind) &&
+	return !lane_is_full(s, lane, level) && !waits(s, kind, level) &&
 	       sched_next(s) == NULL;
 }
 
@@ -196,6 +216,25 @@ void sched_over(struct sched *s, struct sched_lane *lane)
 
 void sched_again(struct sched *s, struct sched_lane *lane)
 {
+	count_running(s, lane, 1);
+}
+
+void sched_lend(struct sched *s, struct sched_lane *lane, unsigned level)
+{
+	count_running(s, lane, -1);
+	for (unsigned i = 0; i <= level; i++) {
+		lane->lent[i]++;
+		s->lent[i]++;
+	}
+}
+
+void sched_take_back(struct sched *s, struct sched_lane *lane, unsigned level)
+{
+	assert(lane->lent[level] > 0 && s->lent[level] > 0);
+	for (unsigned i = 0; i <= level; i++) {
+		lane->lent[i]--;
+		s->lent[i]--;
+	}
 	count_running(s, lane, 1);
 }
 

@@ -6,6 +6,10 @@
  * knows neither runs nor requestors. The caller sets how many items of each
  * lane may run at a time, and which kinds of items have to wait; items behind a
  * waiting kind go first.
+ *
+ * An item of a level may wait for items of higher levels, and lends its place to them
+ * meanwhile: the place is for higher levels alone, so that all items of a level and
+ * above that have begun are never more than the places, and never wait for each other's.
  */
 #ifndef SUPERVISOR_REQUESTOR_SCHED_H
 #define SUPERVISOR_REQUESTOR_SCHED_H
@@ -21,12 +25,14 @@ struct sched_lane;
 struct sched_item {    /* embedded in the queued object; all-zero: not queued */
 	int64_t bytes; /* memory held; set before the item is put */
 	unsigned kind; /* 0 to 31; set before the item is put */
+	unsigned level; /* below SCHED_LEVELS; set before the item is put */
 	struct sched_lane *lane;
 	bool aside;		      /* counted as waiting, but in no queue */
 	TAILQ_ENTRY(sched_item) link; /* entry in lane.items, unless aside */
 };
 
 #define SCHED_ALL (-1)
+#define SCHED_LEVELS 9
 
 struct sched_lane {
 	TAILQ_HEAD(, sched_item) items; /* queued items, the oldest first */
@@ -38,7 +44,9 @@ struct sched_lane {
 	/* an account that counts these bytes, too; or NULL */
 	struct memory_account *memory;
 	size_t elsewhere; /* items of this lane waiting at other servers */
-	size_t running;	  /* items started, and not over */
+	size_t running;	  /* items started, and neither over nor lent */
+	/* places lent by items of a level and above, by level */
+	size_t lent[SCHED_LEVELS];
 	/* entry in sched.busy, while an item runs */
 	TAILQ_ENTRY(sched_lane) busy;
 	int64_t max_running; /* 0: no limit of the lane's own; may change */
@@ -58,7 +66,9 @@ struct sched {
 	size_t aside;	  /* how many of queued are aside */
 	size_t elsewhere; /* items of all lanes waiting at other servers */
 	size_t running;
+	size_t lent[SCHED_LEVELS]; /* as in each lane */
 	uint32_t waits; /* a bit for each kind that does not start now */
+	unsigned least; /* the least level that starts now */
 	TAILQ_HEAD(, sched_lane) busy; /* lanes with running items */
 	/*
 	 * Of so many places (0: one lane may have all) each of KNOWN lanes has
@@ -89,11 +99,16 @@ void sched_put_aside(struct sched *s, struct sched_lane *lane,
 /* Withdraw ITEM, which waits. */
 void sched_remove(struct sched *s, struct sched_item *item);
 
-/* May one more item of LANE run, whichever items wait? */
-bool sched_has_room(const struct sched *s, const struct sched_lane *lane);
-/* Would an item of LANE's and of KIND, put now, be next? */
+/* Return how many items of LEVEL and above have begun, and are not over. */
+size_t sched_begun(const struct sched *s, unsigned level);
+/* Return the least level of which one more item may run in MOST places. */
+unsigned sched_least(const struct sched *s, size_t most);
+/* May one more item of LANE and LEVEL run, whichever items wait? */
+bool sched_has_room(const struct sched *s, const struct sched_lane *lane,
+		    unsigned level);
+/* Would an item of LANE's, of KIND and of LEVEL, put now, be next? */
 bool sched_is_clear(const struct sched *s, const struct sched_lane *lane,
-		    unsigned kind);
+		    unsigned kind, unsigned level);
 
 /*
  * Return the next item; NULL: no item may start. O(lanes that are at their max,
@@ -108,6 +123,9 @@ void sched_start(struct sched *s, struct sched_item *item);
  */
 void sched_over(struct sched *s, struct sched_lane *lane);
 void sched_again(struct sched *s, struct sched_lane *lane);
+/* An item of LEVEL that LANE started lends its place, or takes a place back. */
+void sched_lend(struct sched *s, struct sched_lane *lane, unsigned level);
+void sched_take_back(struct sched *s, struct sched_lane *lane, unsigned level);
 /* ITEM of LANE did not start after all: ITEM is next again. */
 void sched_put_back(struct sched *s, struct sched_lane *lane,
 		    struct sched_item *item);

@@ -86,7 +86,7 @@ sub invalid {
 		maxConcurrentRuns => 2, maxRunTimeoutMs => 900000,
 		maxArtifactInlineBytes => 262144, inlineImageBytes => 1048576, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
 		maxTtlMs => 3700000, runTtlMs => 7200000, keepInputsBytes => 262144, artifactTtlMs => 86400000,
-		taskAfterMs => 1000, maxListenStreams => 32, maxResidents => 4, maxResidentsInAll => 32, residentMemory => 2 << 30, residentIdleMs => 900000, residentLifeMs => 28800000, inputWaitMs => 600000, maxParkedRuns => 64,
+		taskAfterMs => 1000, maxListenStreams => 32, maxResidents => 4, maxResidentsInAll => 32, residentMemory => 2 << 30, residentIdleMs => 900000, residentLifeMs => 28800000, inputWaitMs => 600000, maxParkedRuns => 64, maxCallDepth => 4, maxChildren => 64,
 		inlineWaitMs => 60000, maxCpuMs => 900000, serverMemory => 1073741824,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,
 		maxOpenFiles => 65536, maxFiles => 1 << 20,

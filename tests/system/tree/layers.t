@@ -118,6 +118,7 @@ my %within_supervisor = (
 	'session'                => [qw(session/result)],
 	'session/result'         => [],
 	'browser'                => [],
+	'mcp/children'           => [],
 	'mcp/input'              => [],
 	'mcp/methods'            => [qw(mcp/input mcp/tasks mcp/tools mcp/uploads)],
 	'mcp/tasks'              => [qw(mcp/input mcp/tools)],

@@ -304,7 +304,8 @@ static void grants(void)
 	       "a flag --grant without key and value is refused");
 	is_str(errmsg,
 	       "--grant x: expected [TEMPLATE:]KEY=VALUE, with tools, hosts, "
-	       "read_paths, network, secrets, locks or digest as KEY",
+	       "read_paths, templates, network, secrets, locks or digest "
+	       "as KEY",
 	       "the refusal of the flag names the keys");
 	is_int(config_add_grant(c, "No:tools=all", errmsg, sizeof(errmsg)),
 	       -EINVAL, "a flag --grant with a bad templateId is refused");

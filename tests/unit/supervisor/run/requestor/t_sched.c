@@ -72,12 +72,12 @@ TEST(order)
 
 	begin();
 	ok(sched_next(&sched) == NULL, "nobody waits: nobody is next");
-	ok(sched_is_clear(&sched, &a, 0),
+	ok(sched_is_clear(&sched, &a, 0, 0),
 	   "the way is clear where nobody waits");
 	first = put(&a);
 	second = put(&a);
 	ok(sched_next(&sched) == first, "a lane is first in, first out");
-	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
+	ok(!sched_is_clear(&sched, &b, 0, 0), "who comes now is not next");
 	sched_start(&sched, first);
 	ok(sched_next(&sched) == second,
 	   "the second item is next when the first has started");
@@ -172,12 +172,13 @@ TEST(kinds)
 	one = put(&a);
 	sched.waits = 1u << 1;
 	ok(sched_next(&sched) == one, "a kind that waits is passed over");
-	ok(!sched_is_clear(&sched, &b, 0), "who comes now is not next");
+	ok(!sched_is_clear(&sched, &b, 0, 0), "who comes now is not next");
 	sched_start(&sched, one);
 	ok(sched_next(&sched) == NULL, "nobody else may start");
-	ok(sched_is_clear(&sched, &b, 0),
+	ok(sched_is_clear(&sched, &b, 0, 0),
 	   "the way is clear when the waiting kind has started");
-	ok(!sched_is_clear(&sched, &b, 1), "the way is clear for another kind");
+	ok(!sched_is_clear(&sched, &b, 1, 0),
+	   "the way is clear for another kind");
 	sched_put_back(&sched, &a, one);
 	sched.waits = 1u << 0;
 	ok(sched_next(&sched) == other, "another kind is not held up");
@@ -195,8 +196,9 @@ TEST(limit)
 	ok(start() == 'a' && start() == 'b' && start() == 'b' && start() == 'b',
 	   "who is at its limit is passed over");
 	ok(start() == '-', "a lane at the limit has no turn though items wait");
-	ok(!sched_is_clear(&sched, &a, 0), "one more of it would wait");
-	ok(sched_is_clear(&sched, &c, 0), "the way is clear for another lane");
+	ok(!sched_is_clear(&sched, &a, 0, 0), "one more of it would wait");
+	ok(sched_is_clear(&sched, &c, 0, 0),
+	   "the way is clear for another lane");
 	sched_over(&sched, &a);
 	put_n(&b, 1);
 	ok(start() == 'a', "a lane at the limit keeps its place in the round");
@@ -211,7 +213,7 @@ TEST(held)
 	put_n(&b, 1);
 	a.held = true;
 	ok(start() == 'b' && start() == '-', "who is held has no turn");
-	ok(!sched_is_clear(&sched, &a, 0),
+	ok(!sched_is_clear(&sched, &a, 0, 0),
 	   "the way is not clear for a held lane");
 	a.held = false;
 	ok(start() == 'a', "a lane that is held no more has the turn");
@@ -259,12 +261,12 @@ TEST(put_first)
 	sched_remove(&sched, &second);
 	begin();
 	a.max_running = 1;
-	ok(sched_has_room(&sched, &a), "a lane where nothing runs has room");
+	ok(sched_has_room(&sched, &a, 0), "a lane where nothing runs has room");
 	put_n(&a, 2);
 	start();
-	ok(!sched_has_room(&sched, &a), "a lane at the limit has no room");
+	ok(!sched_has_room(&sched, &a, 0), "a lane at the limit has no room");
 	sched_over(&sched, &a);
-	ok(sched_has_room(&sched, &a),
+	ok(sched_has_room(&sched, &a, 0),
 	   "a lane below the limit has room, whoever waits");
 }
 
@@ -300,7 +302,7 @@ TEST(shared)
 	for (int i = 0; i < 4; i++)
 		start();
 	is_int(a.running, 4, "of five places one lane leaves one to another");
-	ok(start() == '-' && !sched_is_clear(&sched, &a, 0),
+	ok(start() == '-' && !sched_is_clear(&sched, &a, 0, 0),
 	   "the fifth place is for nobody but the lane without places");
 	b.held = false;
 	ok(start() == 'b', "the lane without places takes the fifth");
@@ -354,4 +356,70 @@ TEST(shared)
 	for (int i = 0; i < 9; i++)
 		start();
 	is_int(a.running, 9, "who is alone leaves nothing");
+}
+
+/* Put an item of LEVEL into LANE, with MOST places in all. */
+static struct sched_item *put_level(struct sched_lane *lane, unsigned level,
+				    size_t most)
+{
+	struct sched_item *item = put(lane);
+
+	item->level = level;
+	sched.least = sched_least(&sched, most);
+	return item;
+}
+
+TEST(levels)
+{
+	struct sched_item *child;
+
+	begin();
+	put_level(&a, 0, 1);
+	start();
+	is_int(sched_least(&sched, 1), SCHED_LEVELS,
+	       "the only place is taken, for items of all levels");
+	sched_lend(&sched, &a, 0);
+	is_int(sched_least(&sched, 1), 1,
+	       "a lent place is for items of higher levels");
+	is_int((int)sched_begun(&sched, 0), 1, "an item that lends has begun");
+	is_int((int)sched_begun(&sched, 1), 0,
+	       "an item that lends is below the next level");
+	put_level(&b, 0, 1);
+	ok(start() == '-',
+	   "an item of the same level does not take a lent place");
+	ok(!sched_is_clear(&sched, &b, 0, 0) &&
+	       sched_is_clear(&sched, &b, 0, 1),
+	   "the way is clear for higher levels alone");
+	child = put_level(&a, 1, 1);
+	ok(sched_next(&sched) == child,
+	   "an item of a higher level passes items that wait before");
+	start();
+	sched_lend(&sched, &a, 1);
+	is_int(sched_least(&sched, 1), 2, "a lent place is lent once more");
+	sched_take_back(&sched, &a, 1);
+	sched_over(&sched, &a);
+	sched_take_back(&sched, &a, 0);
+	is_int((int)(sched.running + sched.lent[0] + sched.lent[1]), 1,
+	       "a place taken back is lent no more");
+	sched_over(&sched, &a);
+	sched.least = sched_least(&sched, 1);
+	ok(start() == 'b', "the place is free after the item that had lent it");
+}
+
+TEST(levels_of_lane)
+{
+	begin();
+	a.max_running = 1;
+	put_level(&a, 0, 5);
+	put_level(&a, 0, 5);
+	start();
+	sched_lend(&sched, &a, 0);
+	ok(!sched_has_room(&sched, &a, 0),
+	   "a lane at the limit has no room though it lends");
+	ok(sched_has_room(&sched, &a, 1),
+	   "the lane has room for a higher level");
+	ok(start() == '-', "the second item of the lane waits");
+	put_level(&a, 3, 5);
+	ok(start() == 'a', "an item of a higher level of the lane does not");
+	is_int((int)a.running, 1, "one item of the lane runs");
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_family.h - the run that called a run, and the runs that the run called. Rows and
+ * views name the caller for good; pointers are there while both runs are open.
+ */
+#ifndef SUPERVISOR_RUN_RUN_FAMILY_H
+#define SUPERVISOR_RUN_RUN_FAMILY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+struct buf;
+struct run;
+struct run_child;
+
+#define RUN_CHILDREN_MAX 1000	/* children of a run, in all attempts */
+#define RUN_CHILDREN_LISTED 100 /* in the view of a run: the first children */
+
+struct run_family {
+	struct run *parent; /* NULL: none, or one that is over */
+	char *parent_id;    /* owned; NULL: a client called the run */
+	unsigned depth;	    /* the number of callers above; 0: a client */
+	bool allows_writes; /* the client's options.allowWrites */
+	TAILQ_HEAD(, run) children; /* open children, the oldest first */
+	TAILQ_ENTRY(run) link;	    /* in parent.children */
+	size_t n_open;		    /* of CHILDREN */
+	size_t n_made;
+	struct run_child *listed; /* of the view; owned */
+	bool lends; /* runs_family.c's: the children have the run's place */
+};
+
+/* Make R, a new run, a child of PARENT. */
+void run_family_join(struct run *r, struct run *parent);
+/* R has ended: R is no open child any more. Without a parent nothing changes. */
+void run_family_leave(struct run *r);
+/* Write parentRunId, depth, children and childrenTotal, as far as R has them. */
+void run_family_write(struct buf *out, const struct run *r);
+void run_family_fini(struct run *r);
+
+#endif

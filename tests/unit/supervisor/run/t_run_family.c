@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* t_run_family.c - runs that call runs: the tree, and the view. */
+#include "supervisor/run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/json/json_pack.h"
+#include "proto/json/json_write.h"
+#include "tests/unit/tap.h"
+
+static struct requestor q;
+static char name[] = "callee";
+static struct template t = {.id = name};
+
+static struct run *make(void)
+{
+	t.users++;
+	return run_new(&q, &t);
+}
+
+/* The members that run_family_write() writes. */
+static struct json_object *view(const struct run *r)
+{
+	struct json_object *o;
+	struct buf out = {0};
+
+	json_open(&out, NULL);
+	run_family_write(&out, r);
+	json_close(&out);
+	o = json_unpack(buf_data(&out), buf_len(&out));
+	buf_fini(&out);
+	return o;
+}
+
+TEST(tree)
+{
+	struct run *top = make(), *child = make(), *grandchild = make();
+	struct json_object *v = view(top);
+
+	is_int(json_object_object_length(v), 0,
+	       "a run of a client shows no family");
+	json_object_put(v);
+	top->family.allows_writes = true;
+	run_family_join(child, top);
+	run_family_join(grandchild, child);
+	is_int((int)grandchild->family.depth, 2,
+	       "the depth counts the callers");
+	ok(grandchild->family.allows_writes,
+	   "children may call what their parent may");
+	v = view(child);
+	is_str(json_member_str(v, "parentRunId"), top->id,
+	       "a child shows its parent");
+	is_int((int)json_member_int(v, "depth"), 1, "a child shows its depth");
+	is_int((int)json_member_int(v, "childrenTotal"), 1,
+	       "a parent counts its children");
+	json_object_put(v);
+	run_family_leave(grandchild);
+	is_int((int)child->family.n_open, 0,
+	       "a child that has left is not open");
+	ok(grandchild->family.parent == NULL,
+	   "a run that has left has no open parent");
+	v = view(grandchild);
+	is_str(json_member_str(v, "parentRunId"), child->id,
+	       "the view names the parent for good");
+	json_object_put(v);
+	run_free(grandchild);
+	run_family_leave(child);
+	run_free(child);
+	v = view(top);
+	is_int((int)json_member_int(v, "childrenTotal"), 1,
+	       "a child that is over is in the parent's view");
+	json_object_put(v);
+	run_free(top);
+}
+
+TEST(many)
+{
+	struct run *top = make();
+	struct json_object *v;
+
+	for (int i = 0; i < RUN_CHILDREN_LISTED + 5; i++) {
+		struct run *child = make();
+
+		run_family_join(child, top);
+		run_family_leave(child);
+		run_free(child);
+	}
+	v = view(top);
+	is_int((int)json_object_array_length(json_member(v, "children")),
+	       RUN_CHILDREN_LISTED, "the view lists so many children");
+	is_int((int)json_member_int(v, "childrenTotal"),
+	       RUN_CHILDREN_LISTED + 5, "the view counts all children");
+	json_object_put(v);
+	run_free(top);
+}

@@ -15,7 +15,7 @@
 #include "worker/program/shim_private.h"
 
 static int file = -1;	  /* stdout's; stderr has no file */
-static ssize_t most = -1; /* bytes of a read; -1: as many as there are */
+static ssize_t most = -1; /* bytes of a read; -1: all bytes */
 static char told[4][64];  /* "AT LENGTH FIRST..LAST" of each part */
 static int parts;
 
@@ -51,7 +51,7 @@ void __wrap_channel_send_at_once(const struct msg *m)
 		 part->text.n > 0 ? part->text.p + part->text.n - 1 : "");
 }
 
-/* A file that says that SIZE bytes were printed, and has N of these. */
+/* A file with the number SIZE of printed bytes, and with the first N bytes. */
 static void print(uint64_t size, size_t n)
 {
 	char *text = xcalloc(1, n + 1);

@@ -6,7 +6,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_api.h"
-#include "worker/lua/lua_state.h"
+#include "worker/lua/state/lua_state.h"
 
 #define MEMORY_MAX (32u << 20) /* bytes of Lua's: no text may claim more */
 

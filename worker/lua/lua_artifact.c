@@ -12,7 +12,7 @@
 
 #include "worker/lua/lua_questions.h"
 #include "worker/channel.h"
-#include "worker/lua/lua_error.h"
+#include "worker/lua/state/lua_error.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_steps.h"
 #include "worker/progress.h"

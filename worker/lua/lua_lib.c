@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "worker/lua/lua_coroutine.h"
-#include "worker/lua/lua_text.h"
+#include "worker/lua/state/lua_text.h"
 #include "worker/progress.h"
 #include "worker/report.h"
 #include "worker/text.h"

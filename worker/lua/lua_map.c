@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ipc/msg.h"
-#include "worker/lua/lua_error.h"
+#include "worker/lua/state/lua_error.h"
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/lua/lua_steps.h"

@@ -11,10 +11,10 @@
 #include <sys/resource.h>
 
 #include "worker/lua/lua_artifact.h"
-#include "worker/lua/lua_error.h"
+#include "worker/lua/state/lua_error.h"
 #include "worker/lua/json/lua_json.h"
 #include "worker/lua/lua_api.h"
-#include "worker/lua/lua_state.h"
+#include "worker/lua/state/lua_state.h"
 #include "worker/report.h"
 #include "worker/text.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "worker/channel.h"
-#include "worker/lua/lua_state.h"
+#include "worker/lua/state/lua_state.h"
 
 struct ask {
 	uint32_t seq; /* 0: free */

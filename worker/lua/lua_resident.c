@@ -9,7 +9,7 @@
 
 #include "worker/channel.h"
 #include "worker/lua/lua_questions.h"
-#include "worker/lua/lua_state.h"
+#include "worker/lua/state/lua_state.h"
 #include "worker/lua/lua_steps.h"
 #include "worker/progress.h"
 #include "worker/signals.h"

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "worker/lua/lua_questions.h"
-#include "worker/lua/lua_error.h"
+#include "worker/lua/state/lua_error.h"
 #include "worker/lua/lua_resident.h"
 #include "worker/wait.h"
 #include "worker/progress.h"

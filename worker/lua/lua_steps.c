@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ipc/msg.h"
-#include "worker/lua/lua_error.h"
+#include "worker/lua/state/lua_error.h"
 #include "worker/lua/lua_sched.h"
 #include "worker/signals.h"
 #include "worker/steps.h"

@@ -4,15 +4,15 @@
  * lack of memory is made in advance, since no memory may be left then; all other
  * functions may raise as any Lua call.
  */
-#include "worker/lua/lua_error.h"
+#include "worker/lua/state/lua_error.h"
 
 #include <lauxlib.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/lua/lua_state.h"
-#include "worker/lua/lua_text.h"
+#include "worker/lua/state/lua_state.h"
+#include "worker/lua/state/lua_text.h"
 #include "worker/text.h"
 
 #define MESSAGE_MAX 512 /* bytes of the API's own messages */

@@ -3,7 +3,7 @@
  * lua_text.c - tostring() for the libraries, the run API and errors. A
  * metamethod of the template's may raise, which is the caller's to expect.
  */
-#include "worker/lua/lua_text.h"
+#include "worker/lua/state/lua_text.h"
 
 #include <lauxlib.h>
 

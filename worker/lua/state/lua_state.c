@@ -4,7 +4,7 @@
  * template. At the limit an allocation returns NULL, and Lua raises an error; outside of
  * any pcall the process aborts.
  */
-#include "worker/lua/lua_state.h"
+#include "worker/lua/state/lua_state.h"
 
 #include <lauxlib.h>
 #include <lualib.h>

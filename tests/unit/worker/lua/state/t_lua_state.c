@@ -3,7 +3,7 @@
  * t_lua_state.c - the memory that counts for a template: the limit to the byte, the
  * reserve of a failed run, and memory that is given back.
  */
-#include "worker/lua/lua_state.h"
+#include "worker/lua/state/lua_state.h"
 
 #include <lauxlib.h>
 #include <stdint.h>

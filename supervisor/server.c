@@ -220,7 +220,7 @@ static void on_ask(struct context *ctx, struct run *r,
 		   const struct worker_question *ask)
 {
 	if (ask->kind == WORKER_QUESTION_CALL &&
-	    strcmp(ask->tool, CHILDREN_TOOL) == 0)
+	    children_serve(ask->tool))
 		children_ask(ctx, r, ask);
 	else if (ask->kind == WORKER_QUESTION_CALL)
 		browser_ask(ctx->browser, r, ask);

@@ -298,6 +298,7 @@ static const luaL_Reg calls[] = {
     {"sample", lua_ask_sample},
     {"roots", lua_ask_roots},
     {"call", lua_ask_call},
+    {"search", lua_ask_search},
     {"traceback", run_traceback},
     {NULL, NULL},
 };

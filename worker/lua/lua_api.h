@@ -26,6 +26,7 @@ int lua_ask_sample(lua_State *L);
 int lua_ask_roots(lua_State *L);
 int lua_ask_call(lua_State *L);
 int lua_ask_template(lua_State *L);
+int lua_ask_search(lua_State *L);
 
 /* ---- lua_map.c ---- */
 

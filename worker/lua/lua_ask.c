@@ -30,7 +30,7 @@
 /* Stack indexes: the tool's name, and the parameters as JSON. */
 enum { AT_TOOL = 1, AT_PARAMS = 2 };
 
-enum asker { ELICIT, SAMPLE, ROOTS, CALL, TEMPLATE };
+enum asker { ELICIT, SAMPLE, ROOTS, CALL, TEMPLATE, SEARCH };
 
 static const enum msg_input_kind inputs[] = {[ELICIT] = MSG_INPUT_ELICIT,
 					     [SAMPLE] = MSG_INPUT_SAMPLE,
@@ -124,11 +124,22 @@ static int on_output(lua_State *L, int status, lua_KContext ctx)
 	return 2;
 }
 
+/* Return the list of the templates that were found. */
+static int on_found(lua_State *L, int status, lua_KContext ctx)
+{
+	(void)on_answer(L, status, ctx);
+	lua_getfield(L, -1, "templates");
+	return 1;
+}
+
 /* Send the question of kind CTX (enum asker), once fewer questions are open, and wait. */
 static int ask_question(lua_State *L, int status, lua_KContext ctx)
 {
 	struct lua_wait w = {.until_us = INT64_MAX, .light = true};
-	bool is_call = ctx == CALL || ctx == TEMPLATE;
+	static const lua_KFunction then[] = {
+	    [ELICIT] = on_answer, [SAMPLE] = on_answer,	  [ROOTS] = on_answer,
+	    [CALL] = on_answer,	  [TEMPLATE] = on_output, [SEARCH] = on_found};
+	bool is_call = ctx >= CALL;
 	struct msg m = {.type = is_call ? MSG_CALL : MSG_INPUT};
 	const char *p;
 	size_t n;
@@ -149,8 +160,7 @@ static int ask_question(lua_State *L, int status, lua_KContext ctx)
 	progress_flush();
 	w.over = is_answered;
 	w.arg = lua_questions_send(&m, p, n);
-	return lua_sched_wait(L, &w, (lua_KContext)w.arg,
-			      ctx == TEMPLATE ? on_output : on_answer);
+	return lua_sched_wait(L, &w, (lua_KContext)w.arg, then[ctx]);
 }
 
 /* Send the parameters on top of the stack; the tool is at AT_TOOL. */
@@ -490,4 +500,24 @@ int lua_ask_template(lua_State *L)
 	lua_pushliteral(L, "run_task_template");
 	lua_replace(L, AT_TOOL);
 	return ask_with(L, TEMPLATE, "run.template");
+}
+
+int lua_ask_search(lua_State *L)
+{
+	static const char *const options[] = {"limit", "detail"};
+
+	luaL_checktype(L, 1, LUA_TSTRING);
+	lua_settop(L, 2);
+	default_table(L, 2);
+	luaL_checktype(L, 2, LUA_TTABLE);
+	lua_createtable(L, 0, 1 + ARRAY_LEN(options));
+	lua_pushvalue(L, 1);
+	lua_setfield(L, -2, "query");
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		lua_getfield(L, 2, options[i]);
+		lua_setfield(L, -2, options[i]);
+	}
+	lua_pushliteral(L, "search_task_templates");
+	lua_replace(L, AT_TOOL);
+	return ask_with(L, SEARCH, "run.search");
 }

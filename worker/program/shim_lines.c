@@ -229,50 +229,80 @@ static void add_argument(struct buf *args, const char *name, struct json_view v,
 	(void)buf_add(args, value.p, value.n);
 }
 
-/* Ask for a run of a template: the supervisor's tool run_task_template. */
-static const char *call_template(struct json_view v)
+/* Call the supervisor's tool TOOL with the members of V that PAIRS list: {argument, member}. */
+static const char *call_contract(struct json_view v, struct json_view id,
+				 const char *tool, const char *const pairs[][2])
 {
-	static const char tool[] = "run_task_template";
-	struct msg m = {.type = MSG_CALL,
-			.call.tool = {tool, sizeof(tool) - 1}};
-	struct json_view id, inputs;
+	struct msg m = {.type = MSG_CALL, .call.tool = {tool, strlen(tool)}};
 	struct buf args = {0};
-	const char *errmsg = "a call of a template has an id, a template and "
-			     "inputs, an object";
+	const char *errmsg;
 
 	(void)buf_add(&args, "{", 1);
-	add_argument(&args, "templateId", v, "template");
-	add_argument(&args, "templateVersion", v, "version");
-	add_argument(&args, "inputs", v, "inputs");
-	add_argument(&args, "options", v, "options");
+	for (size_t i = 0; pairs[i][0] != NULL; i++)
+		add_argument(&args, pairs[i][0], v, pairs[i][1]);
 	(void)buf_add(&args, "}", 1);
-	if (json_view_member(v, "id", &id) &&
-	    json_view_member(v, "inputs", &inputs) &&
-	    json_view_is_object(inputs))
-		errmsg = shim_ask(
-		    &m, id,
-		    (struct json_view){buf_data(&args), buf_len(&args)});
+	errmsg = shim_ask(&m, id,
+			  (struct json_view){buf_data(&args), buf_len(&args)});
 	buf_fini(&args);
 	return errmsg;
 }
 
-static const char *on_call(struct shim *s, struct json_view v)
+static const char *call_template(struct json_view v)
+{
+	static const char *const pairs[][2] = {{"templateId", "template"},
+					       {"templateVersion", "version"},
+					       {"inputs", "inputs"},
+					       {"options", "options"},
+					       {NULL, NULL}};
+	struct json_view id, inputs;
+
+	if (!json_view_member(v, "id", &id) ||
+	    !json_view_member(v, "inputs", &inputs) ||
+	    !json_view_is_object(inputs))
+		return "a call of a template has an id, a template and "
+		       "inputs, an object";
+	return call_contract(v, id, "run_task_template", pairs);
+}
+
+static const char *call_search(struct json_view v)
+{
+	static const char *const pairs[][2] = {{"query", "search"},
+					       {"limit", "limit"},
+					       {"detail", "detail"},
+					       {NULL, NULL}};
+	struct json_view id;
+
+	if (!json_view_member(v, "id", &id))
+		return "a search has an id, and the words in search";
+	return call_contract(v, id, "search_task_templates", pairs);
+}
+
+static const char *call_tool(struct json_view v)
 {
 	struct msg m = {.type = MSG_CALL};
 	struct json_view id, args;
-	const char *errmsg = "a call has an id, and a tool and args, or a "
-			     "template and inputs";
+	const char *errmsg = "a call has an id, and a tool and args, a "
+			     "template and inputs, or a search";
 	char *tool = string_member(v, "tool", &m.call.tool.n, NULL);
 
-	(void)s;
 	m.call.tool.p = tool;
-	if (json_view_member(v, "template", &args))
-		return call_template(v);
 	if (tool != NULL && json_view_member(v, "id", &id) &&
 	    json_view_member(v, "args", &args) && json_view_is_object(args))
 		errmsg = shim_ask(&m, id, args);
 	free(tool);
 	return errmsg;
+}
+
+static const char *on_call(struct shim *s, struct json_view v)
+{
+	struct json_view value;
+
+	(void)s;
+	if (json_view_member(v, "template", &value))
+		return call_template(v);
+	if (json_view_member(v, "search", &value))
+		return call_search(v);
+	return call_tool(v);
 }
 
 /* Ask a question: all members but the id are parameters. */

@@ -21,9 +21,20 @@
 #include "supervisor/session/dispatch.h"
 #include "supervisor/session/request.h"
 
+struct children;
+
+/* A tool of the contract that runs may call. */
+struct child_tool {
+	const char *name;
+	/* Make ARGS those of a client's call. False: the call is refused, as E says. */
+	bool (*prepare)(const struct children *k, struct json_object *args,
+			struct tool_error *e);
+};
+
 /* A call without an answer yet; the stream of its request. */
 struct child_call {
 	struct children *of;
+	const struct child_tool *tool;
 	uint32_t seq;
 	struct rpc_msg msg; /* owned, until the call has had its turn */
 	struct fair_queue_turn turn;
@@ -195,6 +206,42 @@ static void settle_options(struct json_object *args)
 	json_object_object_del(options, "version");
 }
 
+static bool prepare_run(const struct children *k, struct json_object *args,
+			struct tool_error *e)
+{
+	settle_options(args);
+	if (!children_may(k->ctx, k->run, args, e))
+		return false;
+	/* the answer is the end of the child, however long that takes */
+	json_add(json_member(args, "options"), "mode:s", "sync");
+	return true;
+}
+
+static bool prepare_search(const struct children *k, struct json_object *args,
+			   struct tool_error *e)
+{
+	(void)args;
+	return children_may_search(k->ctx, k->run, e);
+}
+
+static const struct child_tool tools[] = {
+    {"run_task_template", prepare_run},
+    {"search_task_templates", prepare_search},
+};
+
+static const struct child_tool *tool_named(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+		if (strcmp(tools[i].name, name) == 0)
+			return &tools[i];
+	return NULL;
+}
+
+bool children_serve(const char *tool)
+{
+	return tool_named(tool) != NULL;
+}
+
 static void take_call(void *arg)
 {
 	struct child_call *c = arg;
@@ -204,23 +251,20 @@ static void take_call(void *arg)
 	struct tool_error e = {0};
 	struct rpc_msg m;
 
-	settle_options(args);
-	if (!children_may(k->ctx, k->run, args, &e)) {
-		audit_refused(k->run->requestor, CHILDREN_TOOL,
+	if (!c->tool->prepare(k, args, &e)) {
+		audit_refused(k->run->requestor, c->tool->name,
 			      json_member_str(args, "templateId"), e.code);
 		child_answer_refusal(&answer, &e);
 		answer_call(c, &answer);
 		return;
 	}
-	/* the answer is the end of the child, however long that takes */
-	json_add(json_member(args, "options"), "mode:s", "sync");
 	m = c->msg;
 	c->msg = (struct rpc_msg){0};
 	session_take(&k->session, c, &m);
 }
 
-/* Make M the request SEQ with the arguments ARGS (taken). */
-static void make_message(struct rpc_msg *m, uint32_t seq,
+/* Make M the request SEQ of TOOL with the arguments ARGS (taken). */
+static void make_message(struct rpc_msg *m, uint32_t seq, const char *tool,
 			 struct json_object *args)
 {
 	char key[RPC_ID_MAX + 1];
@@ -228,9 +272,8 @@ static void make_message(struct rpc_msg *m, uint32_t seq,
 
 	json_text(args, &m->bytes);
 	m->kind = RPC_REQUEST;
-	m->root =
-	    json_pack("method:s params:o", "tools/call",
-		      json_pack("name:s arguments:o", CHILDREN_TOOL, args));
+	m->root = json_pack("method:s params:o", "tools/call",
+			    json_pack("name:s arguments:o", tool, args));
 	m->method = json_member_str(m->root, "method");
 	m->params = json_member(m->root, "params");
 	m->id = xasprintf("%" PRIu32, seq);
@@ -247,9 +290,11 @@ void children_ask(struct context *ctx, struct run *r,
 
 	c->of = k;
 	c->seq = ask->seq;
+	c->tool = tool_named(ask->tool);
 	c->turn.take = take_call;
 	c->turn.arg = c;
-	make_message(&c->msg, ask->seq, json_object_get(ask->params));
+	make_message(&c->msg, ask->seq, c->tool->name,
+		     json_object_get(ask->params));
 	LIST_INSERT_HEAD(&k->calls, c, link);
 	fair_queue_submit(ctx->turns, &r->requestor->turns, &c->turn);
 }

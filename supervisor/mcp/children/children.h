@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * children.h - calls of templates by runs. A call makes a child: a run of the same
- * requestor, by the same checks as a client's run_task_template.
+ * children.h - calls of the contract's tools by runs. A call of run_task_template makes a
+ * child: a run of the same requestor, by the same checks as a client's call.
  */
 #ifndef SUPERVISOR_CHILDREN_CHILDREN_H
 #define SUPERVISOR_CHILDREN_CHILDREN_H
 
 #include "supervisor/run/worker/worker.h"
 
-/* The tool of a worker's CALL that is a call of a template. */
-#define CHILDREN_TOOL "run_task_template"
+/* Is TOOL, of a worker's CALL, run_task_template or search_task_templates? */
+bool children_serve(const char *tool);
 
-/* R calls a template, as ASK says: a worker_on_question. */
+/* R calls a tool that children_serve() names, as ASK says: a worker_on_question. */
 void children_ask(struct context *ctx, struct run *r,
 		  const struct worker_question *ask);
 /* R waits for no answer to SEQ any more: the child ends, if SEQ made one. */

@@ -148,10 +148,9 @@ static void set_rpc_error(struct child_answer *out, struct json_object *e)
 		  json_object_get(data));
 }
 
-void child_answer_response(struct child_answer *out, const char *text,
-			   size_t len)
+/* O: the response to a call that was refused. */
+static void set_refused(struct child_answer *out, struct json_object *o)
 {
-	struct json_object *o = json_unpack(text, len);
 	struct json_object *e = json_member(o, "error");
 	struct json_object *content =
 	    json_member(json_member(o, "result"), "content");
@@ -162,6 +161,34 @@ void child_answer_response(struct child_answer *out, const char *text,
 		set_refusal(
 		    out, json_member_str(json_object_array_get_idx(content, 0),
 					 "text"));
+}
+
+static void set_found(struct child_answer *out, struct span found)
+{
+	if (found.len <= MSG_ANSWER_MAX) {
+		out->ok = true;
+		buf_add(&out->text, found.text, found.len);
+	} else {
+		set_error(out, "ANSWER_TOO_LARGE",
+			  "what the search found does not fit into an answer: "
+			  "ask for less, by limit and detail",
+			  NULL);
+	}
+}
+
+void child_answer_response(struct child_answer *out, const char *text,
+			   size_t len)
+{
+	struct span result = member_of((struct span){text, len}, "result");
+	struct span found = member_of(result, "structuredContent");
+	struct json_object *o;
+
+	if (found.text != NULL && member_of(result, "isError").len != 4) {
+		set_found(out, found);
+		return;
+	}
+	o = json_unpack(text, len);
+	set_refused(out, o);
 	json_object_put(o);
 }
 

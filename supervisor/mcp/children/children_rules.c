@@ -53,18 +53,29 @@ static bool are_known(struct json_object *args, struct tool_error *e)
 	return strange == NULL;
 }
 
-static bool refuse_grant(const struct run *parent, const char *id,
-			 const char *why, struct tool_error *e)
+/* The text WHAT is such as "call csv_profile"; the grant would have to list ASKED. */
+static bool refuse_grant(const struct run *parent, const char *asked,
+			 const char *what, const char *why,
+			 struct tool_error *e)
 {
-	struct json_object *asked = json_object_new_array();
+	struct json_object *list = json_object_new_array();
 
-	json_object_array_add(asked, json_text_new(id));
+	json_object_array_add(list, json_text_new(asked));
 	tool_error_set(e, "PERMISSION_NOT_ALLOWED",
-		       json_pack("asked:o key:s whoCanGrant:s", asked,
+		       json_pack("asked:o key:s whoCanGrant:s", list,
 				 "templates", "the operator and the author"),
-		       "%s may not call %.64s: %s", parent->template->id, id,
-		       why);
+		       "%s may not %s: %s", parent->template->id, what, why);
 	return false;
+}
+
+/* The search shows all templates that the requestor sees: a grant of some is not enough. */
+bool children_may_search(const struct context *ctx, const struct run *parent,
+			 struct tool_error *e)
+{
+	const char *why = grants_call(parent->template, ctx->config, "*");
+
+	return why == NULL ||
+	       refuse_grant(parent, "*", "search all templates (*)", why, e);
 }
 
 /* May T change things, by its annotations? */
@@ -85,14 +96,17 @@ bool children_may(const struct context *ctx, const struct run *parent,
 	const char *range = json_member_str(args, "templateVersion");
 	const struct template *t;
 	const char *why;
+	char what[80];
 
 	if (!are_known(args, e))
 		return false;
 	if (id == NULL) /* refused as any client's call without an id */
 		return true;
 	why = grants_call(parent->template, ctx->config, id);
-	if (why != NULL)
-		return refuse_grant(parent, id, why, e);
+	if (why != NULL) {
+		snprintf(what, sizeof(what), "call %.64s", id);
+		return refuse_grant(parent, id, what, why, e);
+	}
 	t = catalogue_find(ctx->catalogue, id, range);
 	if (t == NULL || !may_write(t) || parent->family.allows_writes)
 		return true;

@@ -50,9 +50,11 @@ my %templates = (
 	unasked  => lua($catcher, annotations => $reads),
 	ungranted => lua($catcher, annotations => $reads, permissions => {templates => ['twice']}),
 	program  => {program => $program, @may},
+	finds    => lua('local all = run.search(inputs.query, {limit = inputs.limit, detail = inputs.detail}) local ids = {} for i, t in ipairs(all) do ids[i] = t.templateId end return {ids = ids, n = #all, first = all[1]}', @may),
+	peeks    => lua('local ok, e = pcall(run.search, "twice") return ok and "found" or {code = e.code, message = e.message}', annotations => $reads, permissions => {templates => ['twice']}),
 );
-my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(calls tries maps many wide deep program);
-my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n")->greeted;
+my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(calls tries maps many wide deep program finds);
+my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n[grant \"peeks\"]\ntemplates = twice\n")->greeted;
 
 sub out { my ($t, $inputs, %o) = @_; my $v = $s->run_sync($t => $inputs // {}, %o); is($v->{status}, 'succeeded', "$t succeeds") or diag(json_of($v)); return $v->{result} }
 sub tries { my ($t, $inputs, %o) = @_; return out(tries => {template => $t, inputs => $inputs // {}}, %o) }
@@ -147,6 +149,25 @@ for my $t (qw(writes destroys)) {
 	is(tries($t, {}, allowWrites => true), 'no error', "$t is called with the client's allowWrites");
 }
 is(out(tries => {template => 'tries', inputs => {template => 'writes', inputs => {}}}, allowWrites => true), 'no error', 'allowWrites holds for the calls of calls');
+
+# ---- searches ----
+
+{
+	my $r = out(finds => {query => 'twice', limit => 1});
+
+	is_deeply($r->{ids}, ['twice'], 'a run finds templates by words');
+	like($r->{first}{inputs}, qr/n: integer/, 'what is found has the type of the inputs') or diag(json_of($r));
+	is(out(finds => {query => 'twice', limit => 1, detail => 'full'})->{first}{inputsSchema}{required}[0], 'n', 'a run may ask for the whole schema');
+	is(out(finds => {query => 'remote'})->{n}, 0, 'a run finds only what it may call here');
+	$r = out(program => {calls => [{id => 1, search => 'twice', limit => 1}, {id => 2, search => 'twice', limit => 0}, {id => 3, search => 'x' x 2000}]});
+	is($r->[0]{value}{templates}[0]{templateId}, 'twice', 'a program searches by a line');
+	is($r->[$_]{error}{code}, 'INVALID_PARAMETER', 'a search with a wrong ' . (qw(limit query))[$_ - 1] . ' is refused') for 1, 2;
+	$r = out('peeks');
+	is($r->{code}, 'PERMISSION_NOT_ALLOWED', 'a template that may call some templates does not search all');
+	like($r->{message}, qr/^peeks may not search all templates \(\*\): its manifest's/, 'the refusal says what is missing');
+	my $bad = $s->run_sync(program => {calls => [{search => 'twice'}]});
+	like($bad->{error}{message}, qr/a search has an id, and the words in search/, 'a search without an id ends the program');
+}
 
 # ---- bounds ----
 

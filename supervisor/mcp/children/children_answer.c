@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * children_answer.c - makes what a run gets for its call of a template: the child's
+ * children_answer.c - makes the answer to a run's call of a template: the child's
  * output, or an error. The view of a child is not parsed, since it may be large.
  * children.c calls; an answer that is too long becomes an error that names the run.
  */
@@ -83,7 +83,10 @@ static void set_failure(struct child_answer *out,
 	struct json_object *e = tree_of(view, "error");
 	struct json_object *id = tree_of(view, "templateId");
 	struct json_object *details = json_member(e, "details");
-	const char *code = json_member_str(e, "errorCode");
+	/* for RUN_CANCELED a worker would take the caller as cancelled */
+	const char *code = a->status == STORE_CANCELED
+			       ? "CALL_CANCELED"
+			       : json_member_str(e, "errorCode");
 	const char *message = json_member_str(e, "message");
 
 	details = details != NULL ? json_object_get(details)

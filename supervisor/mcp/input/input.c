@@ -101,6 +101,14 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 	}
 }
 
+/* Return the run whose clients are asked for R: the outermost of R's callers. */
+static struct run *outermost(struct run *r)
+{
+	while (r->family.parent != NULL)
+		r = r->family.parent;
+	return r;
+}
+
 /*
  * Ask P of the client of S: on REQ's stream, or (REQ NULL) on the stream that
  * belongs to no request.
@@ -110,9 +118,10 @@ static void input_send(struct pending_input *p, struct session *s,
 {
 	struct run *r = p->input->run;
 	int64_t left = p->expires_mono_ms - clock_mono_ms();
+	const struct run *asks = outermost(r);
 	struct json_object *params = input_request_params(
 	    &p->q, s->terms.revision,
-	    r->task.form != STORE_TASK_NONE ? r->id : NULL);
+	    asks->task.form != STORE_TASK_NONE ? asks->id : NULL);
 
 	if (session_is_backlogged(s)) {
 		json_object_put(params);
@@ -153,6 +162,20 @@ static bool takes_along(const struct request *req)
 }
 
 /*
+ * Return why REQ's client cannot be asked P, or NULL. A client that takes questions along
+ * names the run in its request's state, and knows no child of that run.
+ */
+static const char *lacks_of(const struct pending_input *p,
+			    const struct request *req)
+{
+	if (takes_along(req) && p->input->run->family.parent != NULL)
+		return "the client takes questions of the run along that it "
+		       "called, and this question is of a run that the run "
+		       "called";
+	return missing_capability(p, req->session, req->terms);
+}
+
+/*
  * Returns a waiter for the run that can be asked P, if possible a waiter that
  * reads its stream. NULL: *ERRMSG says why, if there are waiters. Many waiters
  * may be of one session: equal terms are checked once.
@@ -163,16 +186,14 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 	struct request *unread = NULL;
 	struct run_waiter *w;
 
-	TAILQ_FOREACH(w, &p->input->run->waiters, link) {
+	TAILQ_FOREACH(w, &outermost(p->input->run)->waiters, link) {
 		struct request *req = w->request;
 		const struct session *s = req->session;
 		const char *lacks;
 
 		if (s->over || req->terms == unable)
 			continue;
-		lacks = req->terms == able
-			    ? NULL
-			    : missing_capability(p, s, req->terms);
+		lacks = req->terms == able ? NULL : lacks_of(p, req);
 		if (lacks != NULL) {
 			unable = req->terms;
 			*errmsg = lacks;
@@ -222,7 +243,8 @@ static void offer_plain(struct pending_input *p)
 	struct tool_error tool_error = {0};
 	bool along = req != NULL && takes_along(req);
 
-	if (req == NULL && c != NULL) { /* a waiter at another server? */
+	if (req == NULL && c != NULL && p->input->run->family.parent == NULL) {
+		/* a waiter at another server? */
 		lacks = c->missing(p->input->run, &p->q);
 		along = lacks == NULL;
 		if (lacks != NULL && lacks[0] != '\0')
@@ -281,11 +303,29 @@ static void offer_task(struct pending_input *p)
 	} /* else P is held until a client waits or can be reached */
 }
 
+/* Ask P, of a called run, of a client that waits for the outermost run, or made its task. */
+static void offer_child(struct pending_input *p)
+{
+	struct run *top = outermost(p->input->run);
+	struct session *maker =
+	    top->task.form != STORE_TASK_NONE ? task_notify_session(top) : NULL;
+	const char *errmsg = NULL;
+
+	if (waiting_for(p, &errmsg) == NULL && maker != NULL && !maker->over &&
+	    session_has_push_stream(maker) &&
+	    missing_capability(p, maker, &maker->terms) == NULL)
+		input_send(p, maker, NULL);
+	else
+		offer_plain(p);
+}
+
 void input_route(struct pending_input *p)
 {
 	if (!input_is_wanted(p))
 		return;
-	if (p->input->run->task.form != STORE_TASK_NONE)
+	if (p->input->run->family.parent != NULL)
+		offer_child(p);
+	else if (p->input->run->task.form != STORE_TASK_NONE)
 		offer_task(p);
 	else
 		offer_plain(p);
@@ -353,12 +393,13 @@ static void input_free(struct input *in)
 /*
  * A run.on_waiter. When a waiter comes, ask held questions, and questions whose
  * client does not read. When a waiter leaves, or does not read, ask another
- * client. REQ NULL: the session of R's maker.
+ * client. REQ NULL: the session of R's maker. Questions of runs that R called follow.
  */
 static void on_waiter(struct run *r, enum run_waiter_event ev,
 		      struct request *req)
 {
 	struct pending_input *p = older(r, UINT32_MAX);
+	struct run *child, *after;
 
 	for (uint32_t seq; p != NULL; p = older(r, seq)) {
 		seq = p->seq;
@@ -371,6 +412,11 @@ static void on_waiter(struct run *r, enum run_waiter_event ev,
 			    p, "the request that it belongs to is over");
 			input_route(p);
 		}
+	}
+	for (child = TAILQ_FIRST(&r->family.children); child != NULL;
+	     child = after) {
+		after = TAILQ_NEXT(child, family.link);
+		on_waiter(child, ev, req);
 	}
 }
 
@@ -435,6 +481,7 @@ void input_ask(struct context *ctx, struct run *r,
 
 	p = xcalloc(1, sizeof(*p));
 	p->input = input_of(ctx, r);
+	(void)input_of(ctx, outermost(r)); /* hears of the clients */
 	p->seq = ask->seq;
 	json_text(ask->params, &p->bytes);
 	p->input->bytes += p->bytes;

@@ -329,13 +329,15 @@ void tool_runs_list(struct request *req, struct json_object *args)
 	store_list_runs(ctx->store, &f, on_list, req);
 }
 
+/* CHILDREN: the number of open calls of templates that end with the run. */
 static void answer_cancel(struct request *req, bool requested,
-			  const char *status, const char *reason)
+			  const char *status, const char *reason,
+			  size_t children)
 {
 	response_tool_result(
 	    req,
-	    json_pack("cancelRequested:b currentStatus:s reason?s", requested,
-		      status, reason),
+	    json_pack("cancelRequested:b currentStatus:s reason?s children?i",
+		      requested, status, reason, children),
 	    false);
 }
 
@@ -362,7 +364,7 @@ static const char *cancel_refusal(const struct run_found *f)
 
 static void present_cancel(struct request *req, struct run *r)
 {
-	answer_cancel(req, true, run_status(r), NULL);
+	answer_cancel(req, true, run_status(r), NULL, runs_descendants(r));
 }
 
 static const struct request_ops cancel_ops = {.run_ended = present_cancel};
@@ -393,7 +395,7 @@ static void cancel_found(struct request *req, const struct run_found *f)
 		return;
 	errmsg = cancel_refusal(f);
 	answer_cancel(req, errmsg == NULL || f->silent != NULL,
-		      run_json_status(f->res->runs->status), errmsg);
+		      run_json_status(f->res->runs->status), errmsg, 0);
 }
 
 void tool_runs_cancel(struct request *req, struct json_object *args)

@@ -1,116 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_http_conn.c - bounds on the time of connections and on the held bytes. */
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "base/clock.h"
-#include "base/os/log.h"
-#include "base/mem.h"
-#include "supervisor/clients/http/http_conn.h"
-#include "tests/unit/tap.h"
-
-#define SOON_MS 30     /* a limit which the test reaches */
-#define LATE_MS 600000 /* a limit which the test never reaches */
-#define PATIENCE_MS 20000
-#define LARGE ((size_t)4 << 20)
-
-static struct event_base *base;
-static struct http_pool pool;
-static struct http_conn *asked; /* the connection with a complete request */
-static int client;
-static char seen[65536];
-
-static bool on_head(void *arg, struct http_conn *c,
-		    const struct http_request *r)
-{
-	(void)arg;
-	/* as a token would name the user */
-	http_conn_set_user(c, strcmp(r->path, "/mine") == 0 ? seen : NULL);
-	return true;
-}
-
-static void on_request(void *arg, struct http_conn *c,
-		       const struct http_request *r)
-{
-	(void)arg, (void)r;
-	asked = c;
-}
-
-static void on_closed(void *arg, struct http_conn *c)
-{
-	(void)arg;
-	if (asked == c)
-		asked = NULL;
-}
-
-static const struct http_conn_ops ops = {
-    .on_head = on_head, .on_request = on_request, .on_closed = on_closed};
-
-static void connect_one(void)
-{
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
-		abort();
-	client = fds[0];
-	seen[0] = '\0';
-	http_pool_add(&pool, fds[1], NULL, SIZE_MAX);
-}
-
-/* A server with far limits, except *LIMIT, and a client of the server. */
-static void begin(int64_t *limit)
-{
-	http_pool_init(&pool, base, &ops, NULL);
-	pool.limits.head_ms = pool.limits.body_ms = pool.limits.idle_ms =
-	    pool.limits.stall_ms = pool.limits.linger_ms = LATE_MS;
-	pool.body_max = LARGE;
-	pool.keepalive_ms = LATE_MS;
-	if (limit != NULL)
-		*limit = SOON_MS;
-	connect_one();
-}
-
-static void end(void)
-{
-	close(client);
-	http_pool_fini(&pool, 0);
-}
-
-static void say(const char *text)
-{
-	if (write(client, text, strlen(text)) != (ssize_t)strlen(text))
-		abort();
-	event_base_loop(base, EVLOOP_NONBLOCK);
-	event_base_loop(base, EVLOOP_NONBLOCK);
-}
-
-/* Read until the server closes the connection, or until TEXT arrives (if given). */
-static bool hears(const char *text)
-{
-	int64_t until = clock_mono_ms() + PATIENCE_MS;
-	ssize_t n = -1;
-
-	while (clock_mono_ms() < until) {
-		size_t at = strlen(seen);
-
-		http_pool_tick(&pool);
-		event_base_loop(base, EVLOOP_NONBLOCK);
-		n = read(client, seen + at, sizeof(seen) - 1 - at);
-		seen[n > 0 ? at + (size_t)n : at] = '\0';
-		if (text != NULL && strstr(seen, text) != NULL)
-			return true;
-		if (n == 0 || (n < 0 && errno != EAGAIN))
-			return text == NULL;
-		usleep(1000);
-	}
-	return false;
-}
+#include "tests/unit/supervisor/clients/http/http_conn_fixture.h"
 
 /* ---- without memory ---- */
 
@@ -169,7 +59,7 @@ static const struct http_conn_ops by_path = {
     .on_head = on_head, .on_request = on_path, .on_closed = on_closed};
 
 /*
- * Many requests of one client in one piece, and then one request of another client.
+ * Many requests of a client in a single piece, and then a request of a second client.
  */
 TEST(turns)
 {
@@ -205,8 +95,6 @@ TEST(turns)
 	fair_queue_fini(&turns);
 	free(text);
 }
-
-#define HEAD "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
 /* Use up the time of a whole round. */
 static void long_turn(void *arg)
@@ -330,7 +218,7 @@ TEST(linger)
 
 /* ---- held bytes of requests ---- */
 
-#define BODIES 1000 /* for all requestors; one requestor alone has 875 */
+#define BODIES 1000 /* for all requestors; a single requestor has 875 */
 #define UPLOAD(path)                                                           \
 	"POST /" path " HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n"
 
@@ -512,194 +400,7 @@ TEST(a_body_of_bytes)
 	end();
 }
 
-/* ---- a body which is passed on ---- */
-
-static struct {
-	size_t bytes;
-	bool wants, gone;
-} taken;
-
-static void take_bytes(void *arg, const char *data, size_t n)
-{
-	(void)arg, (void)data;
-	taken.bytes += n;
-}
-
-static bool wants_more(void *arg)
-{
-	(void)arg;
-	return taken.wants;
-}
-
-static void on_taker_gone(void *watcher)
-{
-	(void)watcher;
-	taken.gone = true;
-}
-
-static bool on_sink_head(void *arg, struct http_conn *c,
-			 const struct http_request *r)
-{
-	static const struct http_sink sink = {take_bytes, wants_more};
-	static const struct http_watch watch = {.gone = on_taker_gone};
-
-	(void)arg, (void)r;
-	asked = c;
-	http_conn_watch(c, &watch, &taken);
-	http_conn_sink(c, &sink, NULL);
-	return true;
-}
-
-static const struct http_conn_ops to_sink = {
-    .on_head = on_sink_head, .on_request = on_request, .on_closed = on_closed};
-
-#define PUT "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n"
-
-static void begin_sink(int64_t *limit)
-{
-	begin(limit);
-	pool.ops = &to_sink;
-	taken.bytes = 0;
-	taken.wants = true;
-	taken.gone = false;
-}
-
-TEST(a_body_that_is_not_held)
-{
-	begin_sink(&pool.limits.body_ms);
-	say(PUT "abc");
-	is_int(taken.bytes, 3, "received bytes are passed on at once");
-	ok(hears(" 408 ") && taken.gone,
-	   "a body which stops is refused, and the receiver is told");
-	end();
-	begin_sink(&pool.limits.body_ms);
-	taken.wants = false;
-	say(PUT "abc");
-	say("defg");
-	is_int(taken.bytes, 3, "a receiver without room gets no more bytes");
-	for (int i = 0; i < 100; i++)
-		http_pool_tick(&pool);
-	ok(!taken.gone, "a full receiver is no fault of the client");
-	taken.wants = true;
-	http_conn_read_on(asked);
-	say("hij");
-	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_int(taken.bytes, 10, "a receiver with room gets the rest");
-	http_conn_reply(asked, 204, NULL, NULL, 0);
-	ok(hears(" 204 ") && !taken.gone, "a complete body is answered");
-	end();
-	begin_sink(NULL);
-	say("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-	    "3\r\nabc\r\n");
-	say("zz\r\n");
-	ok(hears(" 400 ") && taken.gone,
-	   "a malformed body is refused, and the receiver is told");
-	end();
-}
-
-/* ---- connections which make room ---- */
-
-/*
- * A client at 10.0.0.HOST, where at most MOST connections without a requestor are
- * allowed.
- */
-static int come(int host, size_t most)
-{
-	struct sockaddr_in from = {
-	    .sin_family = AF_INET,
-	    .sin_addr = {htonl(0x0A000000u + (unsigned)host)}};
-	int fds[2];
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) < 0)
-		abort();
-	http_pool_add(&pool, fds[1], (struct sockaddr *)&from, most);
-	return fds[0];
-}
-
-static bool is_open(int fd)
-{
-	char c;
-
-	return read(fd, &c, 1) != 0;
-}
-
-static void say_by(int fd, const char *text)
-{
-	int was = client;
-
-	client = fd;
-	say(text);
-	client = was;
-}
-
-/* The next connection which makes room is FD. */
-static bool yields(int fd)
-{
-	bool was_open = is_open(fd), room = http_pool_yield(&pool);
-	bool gone = !is_open(fd);
-
-	close(fd);
-	return was_open && room && gone;
-}
-
-#define MINE "POST /mine HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
-
-TEST(room)
-{
-	int upload, rest, half, late;
-
-	begin(NULL);
-	upload = client;
-	say(MINE "ab");
-	rest = come(1, 100);
-	say_by(rest, MINE "abcd");
-	http_conn_reply(asked, 204, NULL, NULL, 0);
-	event_base_loop(base, EVLOOP_NONBLOCK);
-	is_open(rest); /* reads a byte */
-	half = come(2, 100);
-	say_by(half, HEAD "ab");
-	late = come(3, 100);
-	ok(yields(half), "a request of nobody's is the first to make room");
-	ok(yields(late), "next to make room is a connection without a request");
-	while (read(rest, seen, sizeof(seen)) > 0)
-		;
-	ok(yields(rest),
-	   "next to make room is an idle connection of a requestor");
-	ok(!http_pool_yield(&pool) && is_open(upload),
-	   "a request of a requestor in progress never makes room");
-	say("cd");
-	ok(asked != NULL, "a request in progress is served");
-	end();
-}
-
-TEST(addresses)
-{
-	int a, b, c, other, more;
-
-	begin(NULL);
-	other = come(9, 3);
-	a = come(1, 3);
-	b = come(1, 3);
-	c = come(1, 3);
-	say_by(b, MINE "ab");
-	more = come(1, 3);
-	ok(is_open(a) && is_open(c),
-	   "connections with a requestor do not count for the address");
-	close(more);
-	more = come(1, 3);
-	ok(!is_open(a), "of one address the oldest unknown one makes room");
-	ok(is_open(b) && is_open(c) && is_open(other),
-	   "no other connection is closed, however old");
-	close(a), close(b), close(c), close(other), close(more);
-	end();
-	ok(pool.peers == NULL, "no address is left at the end");
-}
-
 int main(void)
 {
-	log_set_level(LOG_LEVEL_ERROR);
-	base = event_base_new();
-	tap_run();
-	event_base_free(base);
-	return tap_done();
+	return http_conn_main();
 }

@@ -47,8 +47,8 @@ static void rank(const char *query, size_t n_query, const char *text,
 			  hits[0].score > 0));
 	n = search_rank(hits, docs, 3, text, len);
 	assert((n == 2) == (words_in(text, len) > 0));
-	free(doc);
-	free(other);
+	search_doc_unref(doc);
+	search_doc_unref(other);
 }
 
 static void sign(const char *text, size_t len)

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/mcp/tools/tool_listing.h"
+#include "supervisor/mcp/tools/tools.h"
 #include "supervisor/packages/templates/template_index.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/threads/template_search.h"
@@ -46,7 +47,8 @@ static struct json_object *view(const struct request *req,
 	return may ? template_index_view(t, whole) : NULL;
 }
 
-static void on_found(void *arg, struct template *const *found, size_t n)
+/* Answer with the templates of IDS; a reload may have removed some. */
+static void on_found(void *arg, const char *const *ids, size_t n)
 {
 	struct searching *s = arg;
 	struct request *req = s->request;
@@ -56,8 +58,13 @@ static void on_found(void *arg, struct template *const *found, size_t n)
 				 .view = view,
 				 .whole = s->whole};
 
-	for (size_t i = 0; i < n; i++)
-		tool_listing_add(&l, found[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct template *t =
+		    catalogue_newest(req->ctx->catalogue, ids[i]);
+
+		if (t != NULL && tools_offers(req->session, t))
+			tool_listing_add(&l, t);
+	}
 	s->search = NULL;
 	searching_free(request_take_state(req));
 	tool_listing_answer(req, &l);

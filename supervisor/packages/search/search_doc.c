@@ -72,6 +72,7 @@ struct search_doc *search_doc_finish(struct search_doc_draft *d)
 	    xcalloc(1, sizeof(*doc) + d->n * sizeof(*doc->terms));
 	const struct search_doc_word *w = d->words, *end = w + d->n;
 
+	doc->users = 1;
 	if (d->n > 0)
 		qsort(d->words, d->n, sizeof(*w), by_hash_and_place);
 	for (const struct search_doc_word *first = w; w < end; w++) {
@@ -88,6 +89,18 @@ struct search_doc *search_doc_finish(struct search_doc_draft *d)
 	free(d->words);
 	*d = (struct search_doc_draft){0};
 	return xrealloc(doc, search_doc_bytes(doc));
+}
+
+struct search_doc *search_doc_ref(struct search_doc *d)
+{
+	d->users++;
+	return d;
+}
+
+void search_doc_unref(struct search_doc *d)
+{
+	if (d != NULL && --d->users == 0)
+		free(d);
 }
 
 float search_doc_weight(const struct search_doc *d, uint32_t hash)

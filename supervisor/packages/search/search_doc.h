@@ -29,6 +29,8 @@ struct search_term {
 };
 
 struct search_doc {
+	unsigned
+	    users; /* counted on the loop, or before the loop has the document */
 	size_t n;
 	float length; /* the weights of all words, without the bound */
 	bool reads;   /* the template changes nothing, by its own word */
@@ -50,8 +52,10 @@ struct search_doc_draft {
 /* Add the words of TEXT (LEN bytes). False: the document is full. */
 bool search_doc_add(struct search_doc_draft *d, enum search_place place,
 		    const char *text, size_t len);
-/* Return the document of D, which is empty then. The caller frees it. */
+/* Return the document of D, with one user. D is empty then. */
 struct search_doc *search_doc_finish(struct search_doc_draft *d);
+struct search_doc *search_doc_ref(struct search_doc *d);
+void search_doc_unref(struct search_doc *d); /* NULL is fine */
 
 /* Return the weight of HASH in D; 0: the word is not in D. */
 float search_doc_weight(const struct search_doc *d, uint32_t hash);

@@ -22,6 +22,7 @@
 #include "base/text/suggest.h"
 #include "base/text/errmsg.h"
 #include "supervisor/config/config.h"
+#include "supervisor/packages/search/search_index.h"
 #include "supervisor/packages/templates/template_load.h"
 
 #define WHY_BYTES 1024
@@ -205,6 +206,26 @@ static void drop_clashes(struct catalogue *c)
 	c->n = kept;
 }
 
+static void index_templates(struct catalogue *c)
+{
+	c->offers = catalogue_index_new(c->all, c->n);
+	c->words = search_index_new(c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		struct template *t = c->all[i];
+
+		if (i == 0 || strcmp(c->all[i - 1]->id, t->id) != 0)
+			search_index_add(c->words, t->id, t->trust, t->words);
+	}
+}
+
+static void forget_index(struct catalogue *c)
+{
+	catalogue_index_free(c->offers);
+	search_index_unref(c->words);
+	c->offers = NULL;
+	c->words = NULL;
+}
+
 struct catalogue *catalogue_load(const char *const *dirs, size_t n,
 				 bool workers_are_others,
 				 bool (*goes_on)(void *arg), void *arg)
@@ -222,7 +243,7 @@ struct catalogue *catalogue_load(const char *const *dirs, size_t n,
 		      by_id_and_version);
 		drop_clashes(c);
 	}
-	c->offers = catalogue_index_new(c->all, c->n);
+	index_templates(c);
 	return c;
 }
 
@@ -367,16 +388,14 @@ size_t catalogue_keep(struct catalogue *c, const struct catalogue *was)
 	if (c->n == n)
 		return 0;
 	qsort(c->all, c->n, sizeof(struct template *), by_id_and_version);
-	catalogue_index_free(c->offers);
-	c->offers = catalogue_index_new(c->all, c->n);
+	forget_index(c);
+	index_templates(c);
 	return c->n - n;
 }
 
 bool catalogue_shrink(struct catalogue *c, size_t n)
 {
-	/* the entries name templates freed next */
-	catalogue_index_free(c->offers);
-	c->offers = NULL;
+	forget_index(c); /* the entries name templates freed next */
 	for (; n > 0 && c->n > 0; n--)
 		template_unref(c->all[--c->n]);
 	return c->n > 0;
@@ -386,7 +405,7 @@ void catalogue_free(struct catalogue *c)
 {
 	if (c == NULL)
 		return;
-	catalogue_index_free(c->offers);
+	forget_index(c);
 	for (size_t i = 0; i < c->n; i++)
 		template_unref(c->all[i]);
 	for (size_t i = 0; i < c->n_problems; i++) {
@@ -404,12 +423,28 @@ struct template *catalogue_newest(const struct catalogue *c, const char *id)
 	return catalogue_find(c, id, NULL);
 }
 
+/* Return the place in C of the newest version of ID, or C->n. */
+static size_t first_of(const struct catalogue *c, const char *id)
+{
+	size_t lo = 0, hi = c->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (strcmp(c->all[mid]->id, id) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 struct template *catalogue_find(const struct catalogue *c, const char *id,
 				const char *range)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(c->all[i]->id, id) == 0 &&
-		    (range == NULL || semver_in(&c->all[i]->version, range)))
+	for (size_t i = first_of(c, id);
+	     i < c->n && strcmp(c->all[i]->id, id) == 0; i++)
+		if (range == NULL || semver_in(&c->all[i]->version, range))
 			return c->all[i];
 	return NULL;
 }

@@ -12,6 +12,7 @@
 #include "supervisor/packages/templates/template.h"
 
 struct config;
+struct search_index;
 
 struct catalogue_problem {
 	char *path; /* the skipped package, or a folder */
@@ -23,7 +24,8 @@ struct catalogue_problem {
 struct catalogue {
 	struct template **all; /* owned; by id, then newest version first */
 	size_t n;
-	struct catalogue_index *offers;	    /* owned: resources and prompts */
+	struct catalogue_index *offers; /* owned: resources and prompts */
+	struct search_index *words; /* a reference: of the newest versions */
 	struct catalogue_problem *problems; /* owned */
 	size_t n_problems;
 	bool workers_are_others;    /* see template_load.h */

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
+#include "supervisor/packages/search/search_doc.h"
 
 struct template *template_ref(struct template *t)
 {
@@ -30,7 +31,7 @@ void template_unref(struct template *t)
 	for (size_t i = 0; i < t->n_files; i++)
 		free(t->files[i].data);
 	free(t->files);
-	free(t->words);
+	search_doc_unref(t->words);
 	free(t->signature);
 	json_object_put(t->manifest);
 	free(t->dir);

@@ -107,7 +107,7 @@ struct template
 	/* files named by resources and prompts; owned */
 	struct template_file *files;
 	size_t n_files;
-	/* owned: for searches, template_index.h; NULL: never searched */
+	/* for searches, a reference; template_index.h */
 	struct search_doc *words;
 	char *signature; /* owned: of inputs_json, for models; NULL as WORDS */
 	struct schema *inputs;

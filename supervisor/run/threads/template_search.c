@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * template_search.c - ranks templates on a thread, for search_task_templates.
- * The search has references to the templates, since a reload may come between;
- * the words of a loaded template never change.
+ * template_search.c - ranks templates on a thread, for search_task_templates. The
+ * words of templates never change; a search holds the index, not the catalogue, which
+ * a reload may replace meanwhile.
  */
 #include "supervisor/run/threads/template_search.h"
 
@@ -10,55 +10,74 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
+#include "supervisor/config/config.h"
+#include "supervisor/packages/search/search_index.h"
 #include "supervisor/packages/search/search_rank.h"
 
 #define CPU_MS 1000 /* deadline; 10,000 templates take a hundredth */
 
 struct template_search {
 	struct thread_pool_job *job;
-	struct template **all; /* references */
-	const struct search_doc **docs;
-	size_t n;
+	struct search_index *index; /* a reference */
 	char *query;
-	struct search_hit *hits;
-	size_t found;
+	char *only; /* the templates of the requestor's section; NULL: all */
+	unsigned trust;
+	const char *found[TEMPLATE_SEARCH_FOUND]; /* ids in INDEX */
+	size_t n;
 	template_search_done done;
 	void *arg;
 };
 
-/* On a thread; in bounded time, see search_rank(). */
+/* ---- on a thread, in bounded time: see search_rank() ---- */
+
+static bool is_visible(const struct template_search *s,
+		       const struct search_entry *e)
+{
+	return (e->trust & s->trust) != 0 &&
+	       (s->only == NULL || words_have(s->only, e->id));
+}
+
 static void rank_templates(struct thread_pool_job *j, void *arg)
 {
 	struct template_search *s = arg;
+	const struct search_index *x = s->index;
+	const struct search_doc **docs = xcalloc(x->n + 1, sizeof(*docs));
+	const char **ids = xcalloc(x->n + 1, sizeof(*ids));
+	struct search_hit *hits = xcalloc(x->n + 1, sizeof(*hits));
+	size_t n = 0, found;
 
 	(void)j;
-	s->found =
-	    search_rank(s->hits, s->docs, s->n, s->query, strlen(s->query));
-	if (s->found > TEMPLATE_SEARCH_FOUND)
-		s->found = TEMPLATE_SEARCH_FOUND;
+	for (size_t i = 0; i < x->n; i++)
+		if (is_visible(s, &x->all[i])) {
+			docs[n] = x->all[i].doc;
+			ids[n++] = x->all[i].id;
+		}
+	found = search_rank(hits, docs, n, s->query, strlen(s->query));
+	for (; s->n < found && s->n < TEMPLATE_SEARCH_FOUND; s->n++)
+		s->found[s->n] = ids[hits[s->n].doc];
+	free(docs);
+	free(ids);
+	free(hits);
 }
+
+/* ---- on the loop ---- */
 
 static void on_ranked(void *arg, const struct thread_pool_result *end)
 {
-	struct template *found[TEMPLATE_SEARCH_FOUND];
 	struct template_search *s = arg;
 
 	(void)end;
-	for (size_t i = 0; i < s->found; i++)
-		found[i] = s->all[s->hits[i].doc];
-	s->done(s->arg, found, s->found);
+	s->done(s->arg, s->found, s->n);
 }
 
 static void drop_search(void *arg)
 {
 	struct template_search *s = arg;
 
-	for (size_t i = 0; i < s->n; i++)
-		template_unref(s->all[i]);
-	free(s->all);
-	free(s->docs);
-	free(s->hits);
+	search_index_unref(s->index);
 	free(s->query);
+	free(s->only);
 	free(s);
 }
 
@@ -68,26 +87,6 @@ static const struct thread_pool_kind kind = {.name = "search",
 					     .done = on_ranked,
 					     .drop = drop_search};
 
-/* Add the newest version of each id that Q may see and TRUST may run. */
-static void add_templates(struct template_search *s, const struct requestor *q,
-			  const struct catalogue *cat,
-			  enum template_trust trust)
-{
-	const char *before = "";
-
-	for (size_t i = 0; i < cat->n; i++) {
-		struct template *t = cat->all[i];
-		bool newest = strcmp(before, t->id) != 0;
-
-		before = t->id;
-		if (!newest || (t->trust & trust) == 0 ||
-		    !requestor_sees(q, t->id))
-			continue;
-		s->docs[s->n] = t->words;
-		s->all[s->n++] = template_ref(t);
-	}
-}
-
 struct template_search *
 template_search_begin(struct thread_pool *o, struct requestor *q,
 		      const struct catalogue *cat, enum template_trust trust,
@@ -95,14 +94,12 @@ template_search_begin(struct thread_pool *o, struct requestor *q,
 {
 	struct template_search *s = xcalloc(1, sizeof(*s));
 
-	*s = (struct template_search){
-	    .all = xcalloc(cat->n + 1, sizeof(struct template *)),
-	    .docs = xcalloc(cat->n + 1, sizeof(*s->docs)),
-	    .hits = xcalloc(cat->n + 1, sizeof(*s->hits)),
-	    .query = xstrdup(query),
-	    .done = done,
-	    .arg = arg};
-	add_templates(s, q, cat, trust);
+	s->index = search_index_ref(cat->words);
+	s->query = xstrdup(query);
+	s->only = xstrdup_opt(q->section->templates);
+	s->trust = trust;
+	s->done = done;
+	s->arg = arg;
 	s->job = thread_pool_submit(o, q, &kind, s);
 	if (s->job != NULL)
 		return s;

@@ -13,10 +13,11 @@
 #define TEMPLATE_SEARCH_FOUND 500 /* most templates that are found */
 
 /*
- * FOUND (N, lent) are the best, best first: more than a caller shows, who leaves
- * out templates that may not be run now (grants, no browser).
+ * IDS (N, lent) are of the best templates, best first: more than a caller shows. The
+ * caller looks each up, and leaves out those not there any more, or not to be run now
+ * (a grant, no browser).
  */
-typedef void (*template_search_done)(void *arg, struct template *const *found,
+typedef void (*template_search_done)(void *arg, const char *const *ids,
 				     size_t n);
 
 struct template_search;

@@ -5,6 +5,7 @@
 use utf8;
 use lib 'tests/lib';
 use Paddock;
+use File::Path ();
 use Http qw(sha256_hex);
 use Stateless;
 
@@ -60,6 +61,19 @@ subtest 'what may be called' => sub {
 	$s->write_config("[browser]\nenabled = no\n");
 	kill HUP => $s->{pid};
 	ok(until_true('the grant to go', sub { sorted(search($s, 'zebra')) eq 'both near' }), 'a grant that is taken back takes the template out');
+	$s->stop;
+};
+
+# Templates that a reload removes while searches wait are in no answer after the reload.
+subtest 'a reload meanwhile' => sub {
+	my $s = Paddock->new(templates => {map { ("zebra_$_" => {description => 'A zebra.'}) } 1 .. 60})->greeted;
+	my @ids = map { $s->ask(search_task_templates => {query => "zebra $_", limit => 50}) } 1 .. 40;
+
+	File::Path::remove_tree(map { "$s->{root}/templates/zebra_$_-1.0.0" } 11 .. 60);
+	kill HUP => $s->{pid};
+	my @answers = map { $s->result($_) } @ids;
+	is(scalar(grep { ids($_) =~ /zebra_1/ } @answers), 40, 'searches are answered during a reload');
+	ok(until_true('the templates to go', sub { (() = sorted(search($s, 'zebra', limit => 50)) =~ /zebra/g) == 10 }), 'removed templates are not found');
 	$s->stop;
 };
 

@@ -27,7 +27,7 @@ static void doc(const char *id, const char *description)
 static void clear(void)
 {
 	while (n_docs > 0)
-		free(docs[--n_docs]);
+		search_doc_unref(docs[--n_docs]);
 }
 
 /* Return the indexes found for QUERY, such as "201". */

@@ -56,7 +56,10 @@ SESSION  = $(filter-out tests/tools/leaks.t,$(call chosen,*.t))
 # Packages of templates whose program is compiled.
 COMPILED = $(patsubst etc/compiled/%/template.json,$(B)/templates/%/main,$(wildcard etc/compiled/*/template.json))
 
-all: $(PROGRAMS) $(COMPILED)
+# What programs find in their cages, beside paddock-worker, which shows it.
+MODULES = $(B)/modules/bin/paddock-call $(patsubst etc/%,$(B)/%,$(shell find etc/modules -type f ! -name '*.pyc'))
+
+all: $(PROGRAMS) $(COMPILED) $(MODULES)
 
 # ---- what people use ----
 
@@ -227,6 +230,18 @@ $(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,brows
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROWSER)
 
+# A program by several names, in the cage.
+CALL_NAMES = search keep ask progress log
+$(B)/modules/bin/paddock-call: $(B)/obj/cli/call/main.o $(call archives,cli proto base)
+	@mkdir -p $(@D)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_PROTO)
+	$(Q)for n in $(CALL_NAMES); do ln -sf paddock-call $(@D)/paddock-$$n || exit 1; done
+$(B)/modules/%: etc/modules/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+	@chmod -R go+rX $(B)/modules
+
 define component
 $(B)/lib/$(1).a: $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 	@mkdir -p $$(@D)
@@ -328,7 +343,7 @@ ASAN_UNIT ?= $(filter-out %/t_privsep %/t_filter_table %/t_sandbox %/t_browser_s
 asan-built: deps-check all
 	+$(MAKE) B=$(B)/asan CFLAGS='$(ASAN_CFLAGS)' HARDEN='$(ASAN_FLAGS) -fPIE' LDFLAGS='$(ASAN_FLAGS)' \
 	    SANITIZED='$(B)/asan/obj/tests/tools/sanitized.o' REPORTS='$(REPORTS)' asan-programs
-	cp -r $(B)/paddock-worker $(B)/templates $(B)/asan
+	cp -r $(B)/paddock-worker $(B)/modules $(B)/templates $(B)/asan
 	touch $(B)/asan/paddock-sanitized
 asan-programs: $(filter-out %/paddock-worker,$(PROGRAMS)) $(ASAN_UNIT) $(B)/tests/unit/proto/schema/suite
 $(B)/obj/tests/tools/sanitized.o: override EXTRA_CFLAGS += -DREPORTS='"$(REPORTS)"'
@@ -343,7 +358,7 @@ check-guard: guard-built
 	tests/tools/guarded $(GUARDED) $(B)/guard/paddockd && rm -rf $(GUARDED) && exit $$status
 guard-built: deps-check all tests
 	@mkdir -p $(B)/guard
-	cp -r $(PROGRAMS) $(B)/templates $(B)/tests $(B)/guard
+	cp -r $(PROGRAMS) $(B)/modules $(B)/templates $(B)/tests $(B)/guard
 	cp -f $(B)/tests/guard/paddockd $(B)/guard
 # operations/loop_guard.t has it, too, for a part of those tests.
 $(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
@@ -361,7 +376,7 @@ WALK_CFLAGS = -O1 -g -Wno-format-truncation -Wno-maybe-uninitialized -finstrumen
               -finstrument-functions-exclude-file-list=base/,ipc/,proto/,/usr/
 walk: all
 	+$(MAKE) B=$(B)/walk CFLAGS='$(WALK_CFLAGS)' HARDEN=-fPIE SANITIZED='$(B)/walk/obj/tests/tools/walk.o' WALKS='$(WALKS)' $(B)/walk/paddockd
-	cp -r $(filter-out %/paddockd,$(PROGRAMS)) $(B)/templates $(B)/walk
+	cp -r $(filter-out %/paddockd,$(PROGRAMS)) $(B)/modules $(B)/templates $(B)/walk
 	rm -rf $(WALKS) && mkdir -m 1777 $(WALKS)
 	PADDOCK_BUILD=$(B)/walk tests/tools/walk $(WALK) $(WALKS); status=$$?; rm -rf $(WALKS); exit $$status
 $(B)/obj/tests/tools/walk.o: override EXTRA_CFLAGS += -DWALKS='"$(WALKS)"'
@@ -373,7 +388,7 @@ ONE_MACHINE_TESTS = $(filter-out tests/system/tree/% tests/system/cluster/% test
                       $(filter-out $(shell grep -lE 'Postgres|postgres|Cluster;' $(SESSION)),$(SESSION)))
 check-one-machine: deps-check all $(B)/tests/one_machine/paddockd
 	@mkdir -p $(B)/one_machine
-	cp -r $(PROGRAMS) $(B)/templates $(B)/one_machine
+	cp -r $(PROGRAMS) $(B)/modules $(B)/templates $(B)/one_machine
 	cp -f $(B)/tests/one_machine/paddockd $(B)/one_machine
 	PADDOCK_BUILD=$(B)/one_machine tests/tools/in-clean-tmp prove $(PROVE) $(ONE_MACHINE_TESTS)
 # cluster/one_machine.t has it, too, for a part of those tests.
@@ -481,7 +496,7 @@ D          = $(DESTDIR)
 INSTALL    = install
 
 DATA    = $(patsubst etc/%,%,$(wildcard etc/templates/* etc/selftest/*))
-MANUALS = $(notdir $(wildcard man/*.[158]))
+MANUALS = $(notdir $(wildcard man/*.[1358]))
 DOCS    = README.md TUTORIAL.md SECURITY.md NEWS LICENSE
 
 install: all
@@ -489,6 +504,8 @@ install: all
 	    $(D)$(SYSCONFDIR)/paddock/templates $(D)$(UNITDIR) $(D)$(COMPDIR) $(D)$(FISHDIR) $(D)$(ZSHDIR)
 	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
 	$(INSTALL) -m 755 $(B)/paddock-worker $(B)/paddock-browser $(D)$(LIBEXECDIR)
+	for f in $(patsubst $(B)/%,%,$(MODULES)); do $(INSTALL) -D -m $$(test $${f#modules/bin/} = $$f && echo 644 || echo 755) $(B)/$$f $(D)$(LIBEXECDIR)/$$f || exit 1; done
+	for n in $(CALL_NAMES); do ln -sf paddock-call $(D)$(LIBEXECDIR)/modules/bin/paddock-$$n || exit 1; done
 	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)
 	cd etc && find $(DATA) -type f ! -perm -u+x -exec $(INSTALL) -D -m 644 {} $(abspath $(D)$(SHAREDIR))/{} \;
 	cd etc && find $(DATA) -type f -perm -u+x -exec $(INSTALL) -D -m 755 {} $(abspath $(D)$(SHAREDIR))/{} \;

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,6 +156,21 @@ static void report_mount_failure(const struct rootfs_path *list, size_t n,
 	}
 }
 
+/* The modules lie beside this program, whatever starts it. */
+static const char *find_modules(void)
+{
+	static char path[PATH_MAX + sizeof("/modules")];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash == NULL)
+		return NULL;
+	memcpy(slash, "/modules", sizeof("/modules"));
+	return path;
+}
+
 /*
  * The root is the host's, read-only. The zygote keeps the right to mount, and
  * has no filter, because every worker would inherit the filter.
@@ -166,6 +182,7 @@ int zygote_program_build(struct sandbox *sb, unsigned int host_ids,
 	const char *at;
 	int rc;
 
+	rootfs.modules = find_modules();
 	rc = sandbox_build_program(sb, ZYGOTE_PROTO_SLOTS, host_ids, &rootfs,
 				   &failed, &at);
 	if (rc == -ENOSYS && failed == SANDBOX_ROOT)

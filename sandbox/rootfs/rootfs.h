@@ -27,6 +27,8 @@
 #define ROOTFS_TEMPLATE "/template"
 #define ROOTFS_WORK "/work"
 #define ROOTFS_IN ROOTFS_WORK "/in" /* input files of a run */
+/* paddock's own modules and commands for programs */
+#define ROOTFS_MODULES "/paddock"
 
 struct rootfs_path {
 	char *path; /* of the host, absolute */
@@ -59,7 +61,8 @@ struct rootfs {
 	size_t n_reads;
 	/* the folder of artifacts, some of which a run sees; no path: none */
 	struct rootfs_path artifacts;
-	bool in_artifacts; /* the working folder is the folder of artifacts */
+	const char *modules; /* the folder shown at ROOTFS_MODULES; or NULL */
+	bool in_artifacts;   /* the working folder is the folder of artifacts */
 	/* the operator allows programs without a user namespace */
 	bool no_userns;
 	/* of a build: copy the files that resolve host names */

@@ -34,6 +34,7 @@ static const char *const shared[] = {
     "/etc/ssl/certs", "/etc/localtime",
 };
 static bool is_layered[ARRAY_LEN(shared)];
+static bool has_modules;
 
 /* Copied for a root with a network, if present. */
 static const char *const resolving[] = {"/etc/resolv.conf", "/etc/hosts",
@@ -63,9 +64,14 @@ static const char *const folders[] = {
 static const struct {
 	const char *path, *to;
 } links[] = {
-    {"/dev/fd", "/proc/self/fd"},	{"/dev/stdin", "/proc/self/fd/0"},
-    {"/dev/stdout", "/proc/self/fd/1"}, {"/dev/stderr", "/proc/self/fd/2"},
-    {"/etc/passwd", ROOTFS_PASSWD},	{"/etc/group", ROOTFS_GROUP},
+    {"/dev/fd", "/proc/self/fd"},
+    {"/dev/stdin", "/proc/self/fd/0"},
+    {"/dev/stdout", "/proc/self/fd/1"},
+    {"/dev/stderr", "/proc/self/fd/2"},
+    {"/etc/passwd", ROOTFS_PASSWD},
+    {"/etc/group", ROOTFS_GROUP},
+    /* found by Node.js from every folder */
+    {"/node_modules", ROOTFS_MODULES "/node_modules"},
 };
 
 struct rootfs_seen rootfs_seen[ROOTFS_READS_MAX];
@@ -81,7 +87,7 @@ const char *rootfs_shared(size_t i)
 	for (size_t j = 0; j < ARRAY_LEN(shared); j++)
 		if (is_layered[j] && i-- == 0)
 			return shared[j];
-	return NULL;
+	return i == 0 && has_modules ? ROOTFS_MODULES : NULL;
 }
 
 /* ---- the new root is ".", open as ROOT; the root of the host is "/" ---- */
@@ -183,6 +189,16 @@ static int share_all(int root, const char **at)
 	for (size_t i = 0; i < ARRAY_LEN(links) && rc == 0; i++)
 		rc = make_link(links[i].to, *at = links[i].path);
 	return rc;
+}
+
+static int show_modules(int root, const struct rootfs *t)
+{
+	int rc = t->modules == NULL ? -ENOENT
+				    : show_host(root, ROOTFS_MODULES,
+						t->modules, MOUNTS_READ_ONLY);
+
+	has_modules = rc == 0;
+	return rc == -ENOENT ? 0 : rc;
 }
 
 /* ---- devices ---- */
@@ -409,6 +425,8 @@ static bool lies_in(const struct rootfs *t, const char *folder)
 	for (size_t i = 0; i < t->n_reads; i++)
 		if (is_within(t->reads[i].path, folder))
 			return true;
+	if (t->modules != NULL && is_within(t->modules, folder))
+		return true;
 	return t->artifacts.path != NULL &&
 	       is_within(t->artifacts.path, folder);
 }
@@ -444,6 +462,8 @@ static int fill_rootfs(int root, struct rootfs *t, int artifacts,
 		rc = make_point(root, *at = folders[i], S_IFDIR);
 	if (rc == 0)
 		rc = share_all(root, at);
+	if (rc == 0)
+		rc = show_modules(root, t);
 	if (rc == 0)
 		rootfs_copy_etc(root);
 	for (size_t i = 0; i < ARRAY_LEN(resolving) && t->network && rc == 0;

@@ -151,7 +151,8 @@ void shim_recv_call(struct shim *s)
 /* ---- the loop ---- */
 
 enum { AT_RUN, AT_LISTENER, AT_IN, AT_ANSWERS, AT_OUTPUT };
-#define POLLED (AT_OUTPUT + SHIM_RECEIVED)
+#define AT_CALLERS (AT_OUTPUT + SHIM_RECEIVED)
+#define POLLED (AT_CALLERS + SHIM_CALLERS_POLLED)
 
 /* Wait for events, a tenth of a second at most, and handle the events. */
 static void serve_events(void)
@@ -161,6 +162,7 @@ static void serve_events(void)
 	int64_t due = progress_due_us() - clock_mono_us();
 	bool ahead = shim_births_are_ahead();
 	sigset_t none;
+	size_t n;
 
 	if (due < 0)
 		due = 0;
@@ -180,8 +182,10 @@ static void serve_events(void)
 		p[AT_OUTPUT + i] = (struct pollfd){
 		    .fd = *shim_received_fd(&shim, (enum shim_received)i),
 		    .events = POLLIN};
+	/* last, so that what a caller said before the program speaks is seen, too */
+	n = AT_CALLERS + shim_poll_callers(p + AT_CALLERS);
 	sigemptyset(&none);
-	if (ppoll(p, POLLED, &ts, &none) < 0)
+	if (ppoll(p, n, &ts, &none) < 0)
 		return;
 	if ((p[AT_LISTENER].revents & POLLIN) != 0)
 		shim_recv_call(&shim);
@@ -193,6 +197,7 @@ static void serve_events(void)
 		shim_feed_inputs(&shim);
 	if (p[AT_ANSWERS].revents != 0)
 		shim_feed_answers(&shim);
+	shim_serve_callers(&shim, 1);
 	for (int i = 0; i < SHIM_RECEIVED; i++)
 		if (p[AT_OUTPUT + i].revents != 0)
 			(void)shim_recv(&shim, (enum shim_received)i);
@@ -342,7 +347,10 @@ static int shim_prepare(void)
 /* Start the program, and load the shim's filter afterwards. */
 static int start_program(const char **what)
 {
-	int rc = shim_start(&shim, what);
+	int rc;
+
+	shim_open_door();
+	rc = shim_start(&shim, what);
 
 	if (filter_load(&shim.sb->worker_filter) != 0)
 		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);

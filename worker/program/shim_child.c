@@ -102,14 +102,15 @@ static void make_argv(const struct shim *s, char *path, char *argv[])
 }
 
 /*
- * The package's folder for Python, after the machine's folders; or NULL. Node.js finds
- * node_modules without a variable.
+ * Folders for Python, after the machine's: the package's, if any, and paddock's own.
+ * Node.js finds node_modules without a variable.
  */
-static char *own_modules(void)
+static char *python_path(void)
 {
 	return access(ROOTFS_TEMPLATE "/site-packages", F_OK) == 0
-		   ? (char *)"PYTHONPATH=" ROOTFS_TEMPLATE "/site-packages"
-		   : NULL;
+		   ? (char *)"PYTHONPATH=" ROOTFS_TEMPLATE
+			     "/site-packages:" ROOTFS_MODULES "/python"
+		   : (char *)"PYTHONPATH=" ROOTFS_MODULES "/python";
 }
 
 /* The path of the entry; an absolute entry is a program of the machine. */
@@ -128,12 +129,13 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	/* a program that may start ahead of runs gets the id by a line */
 	bool by_name = !s->prepared && !s->run.id_by_line;
 	char *envp[] = {(char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
-			(char *)"PATH=" SYSTEM_PATHS_ENV,
+			(char *)"PATH=" SYSTEM_PATHS_ENV ":" ROOTFS_MODULES
+				"/bin",
 			(char *)"HOME=" ROOTFS_WORK,
 			(char *)"TMPDIR=/tmp",
 			(char *)"LANG=C.UTF-8",
-			by_name ? id : own_modules(),
-			by_name ? own_modules() : NULL,
+			python_path(),
+			by_name ? id : NULL,
 			NULL};
 	struct start started = {.stage = STAGE_LISTENER};
 	const struct start own = {.stage = STAGE_OWN};

@@ -167,7 +167,7 @@ static void answer_artifact(struct shim *s, struct json_view id,
 	}
 	text_add(&t, "}");
 	if (!t.full)
-		shim_answer(s, text, t.n);
+		shim_answer_to(s, shim_speaking(), text, t.n);
 }
 
 /* Is the message correct, but refused? */
@@ -358,19 +358,20 @@ static const struct {
 	/* NULL, or the error (static). V is an object. A question has no function. */
 	const char *(*take)(struct shim *s, struct json_view v);
 	enum msg_input_kind question;
+	bool is_end; /* only the program itself ends a run */
 } kinds[] = {
-    {"progress", on_progress, 0},
-    {"step", on_step, 0},
-    {"log", on_log, 0},
-    {"artifact", on_artifact, 0},
-    {"call", on_call, 0},
-    {"elicit", NULL, MSG_INPUT_ELICIT},
-    {"sample", NULL, MSG_INPUT_SAMPLE},
-    {"roots", NULL, MSG_INPUT_ROOTS},
-    {"reply", on_reply, 0},
-    {"state", shim_on_state, 0},
-    {"result", shim_on_result, 0},
-    {"failed", shim_on_failed, 0},
+    {"progress", on_progress, 0, false},
+    {"step", on_step, 0, false},
+    {"log", on_log, 0, false},
+    {"artifact", on_artifact, 0, false},
+    {"call", on_call, 0, false},
+    {"elicit", NULL, MSG_INPUT_ELICIT, false},
+    {"sample", NULL, MSG_INPUT_SAMPLE, false},
+    {"roots", NULL, MSG_INPUT_ROOTS, false},
+    {"reply", on_reply, 0, true},
+    {"state", shim_on_state, 0, true},
+    {"result", shim_on_result, 0, true},
+    {"failed", shim_on_failed, 0, true},
 };
 
 /* Handle LINE, an object with a single member whose name is the kind of message. */
@@ -386,13 +387,34 @@ static const char *take_program_line(struct shim *s, struct json_view line)
 	if (!json_view_is_object(value))
 		return "its member is not an object";
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (json_view_equal(key, kinds[i].name))
+		if (json_view_equal(key, kinds[i].name) &&
+		    !(kinds[i].is_end && shim_speaking() != 0))
 			return kinds[i].take != NULL
 				   ? kinds[i].take(s, value)
 				   : ask_supervisor(value, kinds[i].question);
 	return "there is no such message: progress, step, log, artifact, call, "
 	       "elicit, sample, roots and reply are, and of a resident state, "
 	       "result and failed";
+}
+
+const char *shim_line_of_caller(struct shim *s, struct str line, struct str *id)
+{
+	struct json_view value, key, body, found;
+	const char *errmsg;
+	size_t at;
+
+	if (shim_is_blank(line.p, line.n))
+		return NULL;
+	if (!json_view_check((struct json_view){line.p, line.n}, &value,
+			     &errmsg, &at))
+		return errmsg;
+	at = 0;
+	if (json_view_is_object(value) &&
+	    json_view_next(value, &at, &key, &body) &&
+	    json_view_is_object(body) && json_view_member(body, "id", &found) &&
+	    shim_is_id(found))
+		*id = (struct str){found.p, found.n};
+	return take_program_line(s, value);
 }
 
 bool shim_is_blank(const char *p, size_t n)

@@ -18,6 +18,7 @@
 #define STDERR_MAX (1u << 20)	  /* logged bytes at most */
 #define STDERR_LINES_MAX 10000u
 #define ANSWERS_MAX (64u << 20) /* bytes that the program has not read */
+#define CALLERS_READS 1024	/* of each process that has ended */
 #define LOG_INFO 6
 #define LOG_WARNING 4
 
@@ -213,6 +214,7 @@ void shim_drain(struct shim *s)
 	static const enum shim_received order[] = {SHIM_ERR, SHIM_LINES,
 						   SHIM_OUT};
 
+	shim_serve_callers(s, CALLERS_READS);
 	for (size_t i = 0; i < ARRAY_LEN(order); i++)
 		while (shim_recv(s, order[i]))
 			;

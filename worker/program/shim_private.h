@@ -14,6 +14,7 @@
  *   shim_lines.c      messages on the program's descriptor 3
  *   shim_steps.c      steps in messages, by name
  *   shim_questions.c  questions in messages, and answers
+ *   shim_callers.c    processes with connections of their own
  *   shim_files.c      files of the program that become artifacts
  *   shim_output.c     files in out/, after the end of the program
  *   shim_resident.c   a program that stays for several runs
@@ -22,6 +23,7 @@
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -115,11 +117,39 @@ int shim_start(struct shim *s, const char **what);
 /* Handle line NUMBER of descriptor 3. A wrong line ends the run. */
 void shim_line(struct shim *s, struct str line, uint64_t number);
 
+/*
+ * Handle LINE of a process with a connection of its own. NULL, or the error (static), with
+ * the JSON text of the id in *ID if there is one.
+ */
+const char *shim_line_of_caller(struct shim *s, struct str line,
+				struct str *id);
+
 /* Are the N bytes at P spaces, tabs and ends of lines alone? */
 bool shim_is_blank(const char *p, size_t n);
 
 /* The program's reply, or NULL: then the output is the result. */
 const struct buf *shim_reply(void);
+
+/* ---- shim_callers.c ---- */
+
+#define SHIM_DOOR_FOLDER "/dev/shm"
+#define SHIM_DOOR ".paddock"
+#define SHIM_CALLERS_MAX 64
+#define SHIM_CALLERS_POLLED (1 + 2 * SHIM_CALLERS_MAX)
+
+/* Make the FIFO to which processes of the program write their names. */
+void shim_open_door(void);
+/* Fill P with what to wait for. Returns how many. */
+size_t shim_poll_callers(struct pollfd p[SHIM_CALLERS_POLLED]);
+/* Accept processes; read lines, up to READS times of each, and write answers. */
+void shim_serve_callers(struct shim *s, int reads);
+void shim_forget_callers(void); /* a resident's run has ended */
+
+/* The caller whose line is being handled; 0: the program, by descriptor 3. */
+uint64_t shim_speaking(void);
+/* Queue a message as shim_answer(), for the caller SERIAL, if still connected. */
+void shim_answer_to(struct shim *s, uint64_t serial, const char *text,
+		    size_t n);
 
 /* ---- shim_questions.c ---- */
 
@@ -133,6 +163,8 @@ void shim_forget_questions(void); /* the open questions of a resident's run */
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body);
 
 bool shim_is_id(struct json_view id); /* is the JSON text a valid id? */
+
+bool shim_asks_are_full(void); /* does a further question have to wait? */
 
 /* Receive the supervisor's answer to a question. */
 void shim_recv_answer(struct shim *s);

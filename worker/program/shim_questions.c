@@ -22,13 +22,22 @@
 /* Questions without an answer yet. seq 0: free. */
 static struct {
 	uint32_t seq;
-	struct str id; /* JSON text; owned */
+	uint64_t caller; /* the connection that asked; 0: descriptor 3 */
+	struct str id;	 /* JSON text; owned */
 } asked[MSG_ASKS_MAX];
 static uint32_t last_seq;
 
 bool shim_is_id(struct json_view id)
 {
 	return id.n > 0 && id.n <= ID_MAX && strchr("{[tfn", id.p[0]) == NULL;
+}
+
+bool shim_asks_are_full(void)
+{
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++)
+		if (asked[i].seq == 0)
+			return false;
+	return true;
 }
 
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
@@ -49,6 +58,7 @@ const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 	if (i == MSG_ASKS_MAX)
 		return "more than 64 questions wait for their answers";
 	asked[i].seq = ++last_seq;
+	asked[i].caller = shim_speaking();
 	asked[i].id = (struct str){xstrndup(id.p, id.n), id.n};
 	*(call ? &m->call.seq : &m->input.seq) = last_seq;
 	progress_flush();
@@ -85,7 +95,8 @@ static int take_program_answer(struct shim *s, bool *ok, struct buf *body)
 		    *ok ? "true" : "false", *ok ? "value" : "error");
 		(void)buf_add(&line, buf_data(body), buf_len(body));
 		(void)buf_add(&line, "}", 1);
-		shim_answer(s, buf_data(&line), buf_len(&line));
+		shim_answer_to(s, asked[i].caller, buf_data(&line),
+			       buf_len(&line));
 		free((char *)asked[i].id.p);
 		asked[i].seq = 0;
 	}

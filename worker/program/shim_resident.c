@@ -32,7 +32,8 @@
 #define REST_LOOK_MS 5000 /* between looks at a stopped program */
 #define MOVED_LOOK_MS 500 /* until the look after a process has moved */
 #define MOVES_MOST 4	  /* then the program is unfit */
-#define LATE_READS 64	  /* of the program's output, when its run has ended */
+#define LATE_READS                                                             \
+	64 /* of a program's output and lines, when the run has ended */
 
 /* The end of the run, as the program or the shim has told. */
 struct run_end {
@@ -284,6 +285,7 @@ static void forget_run(struct shim *s)
 	shim_forget_pipes();
 	shim_forget_printed();
 	shim_forget_steps();
+	shim_forget_callers();
 	shim_forget_questions();
 	progress_forget();
 	forget_cancel(s);
@@ -311,6 +313,7 @@ static void end_run(struct shim *s)
 				 .message_len = strlen(cancelled)};
 
 	memcpy(cancel.message, cancelled, sizeof(cancelled));
+	shim_serve_callers(s, LATE_READS);
 	for (int i = 0; i < LATE_READS && shim_recv(s, SHIM_ERR); i++)
 		;
 	for (int i = 0; i < LATE_READS && shim_recv(s, SHIM_OUT); i++)

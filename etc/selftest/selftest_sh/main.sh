@@ -13,7 +13,7 @@ writable() { for f; do [ -w "$f" ] && { echo true; return; }; done; echo false; 
 case $try in
 environment)
 	env | sed 's/=.*//' | grep -v -x -e HOME -e LANG -e PADDOCK_RUN_ID \
-	    -e PADDOCK_TEMPLATE_DIR -e PATH -e TMPDIR -e PWD -e OLDPWD -e _ -e SHLVL | grep -c . ;;
+	    -e PADDOCK_TEMPLATE_DIR -e PATH -e PYTHONPATH -e TMPDIR -e PWD -e OLDPWD -e _ -e SHLVL | grep -c . ;;
 secrets) readable /etc/shadow /etc/sudoers /etc/paddock/paddock.conf ;;
 homes) readable /root /home /var /run /srv ;;
 host_files) writable / /usr /usr/bin /etc /lib "$PADDOCK_TEMPLATE_DIR" ;;

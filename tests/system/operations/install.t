@@ -17,7 +17,7 @@ my %examples = (
 	(map { ("examples/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/examples/*"),
 	(map { ("examples/cluster/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/cluster/*"),
 );
-my @manuals = map { s{.*/}{}r } glob "$TOP/man/*.[158]";
+my @manuals = map { s{.*/}{}r } glob "$TOP/man/*.[1358]";
 
 # Run CMD in DIR; (exit status, stdout, stderr). As an ordinary user with LOW.
 sub run_in {
@@ -83,6 +83,7 @@ sub expected {
 		"$prefix/bin/paddockd" => '755',
 		"$prefix/libexec/paddock/paddock-worker" => '755',
 		"$prefix/libexec/paddock/paddock-browser" => '755',
+		(map { ("$prefix/libexec/paddock/modules$_" => m{^/bin/} ? '755' : '644') } sort keys %{tree("$BUILD/modules")}),
 		"$prefix/share/paddock/template.schema.json" => '644',
 		"$prefix/share/bash-completion/completions/paddock" => '644',
 		"$prefix/share/fish/vendor_completions.d/paddock.fish" => '644',

@@ -150,9 +150,9 @@ sub given {
 	is($r->{pwd}, '/work', 'a program begins in /work');
 	is($r->{fds}, ' 0 1 2 3 4', 'five descriptors');
 	my $text = $s->run_log($v->{runId});
-	like($text, qr/HOME=\/work\n.*LANG=C\.UTF-8\n.*PADDOCK_RUN_ID=$v->{runId}\n.*PADDOCK_TEMPLATE_DIR=\/template\n.*PATH=\/usr\/local\/bin:\/usr\/bin:\/bin\n.*TMPDIR=\/tmp\n/,
-	     'stderr is the log; six variables');
-	is(() = $text =~ /=/g, 6, 'a program has six variables of environment');
+	like($text, qr/HOME=\/work\n.*LANG=C\.UTF-8\n.*PADDOCK_RUN_ID=$v->{runId}\n.*PADDOCK_TEMPLATE_DIR=\/template\n.*PATH=\/usr\/local\/bin:\/usr\/bin:\/bin:\/paddock\/bin\n.*PYTHONPATH=\/paddock\/python\n.*TMPDIR=\/tmp\n/,
+	     'stderr is the log; seven variables');
+	is(() = $text =~ /=/g, 7, 'a program has seven variables of environment');
 	is(done($s, 'silent')->{result}, undef, 'no output is null');
 	is(done($s, 'unreaped')->{result}, 1, 'what has ended and is not reaped has no file open');
 	is(error_of(done($s, 'shout'))->{errorCode}, 'OUTPUT_INVALID',

@@ -79,7 +79,7 @@ for (users()) {
 	is(() = $v->{result}{said} =~ /Read-only file system|Device or resource busy|Permission denied|Operation not permitted/g, 5, 'each change of an artifact by a program is refused');
 	is(does($s, 'cat "$F" > own; chmod +x own; printf "#!/bin/sh\necho ran" > own; ./own', f => art($id))->{result}{said}, "ran\n",
 	   'a copy is its own');
-	is(does($s, 'ls /.paddock; ls -A / | grep -c paddock; cat /.paddock/artifacts/*/*', f => art($id))->{result}{said} =~ s/.*(?:cat|ls): .*\n//gr, "group\npasswd\n1\n",
+	is(does($s, 'ls /.paddock; ls -A / | grep -c "^.paddock"; cat /.paddock/artifacts/*/*', f => art($id))->{result}{said} =~ s/.*(?:cat|ls): .*\n//gr, "group\npasswd\n1\n",
 	   'the others are not to be reached');
 	like(does($s, 'flock -n "$F" echo locked || echo refused', f => art($id))->{result}{said}, qr/locked|refused|Operation not permitted/,
 	     'a lock reaches nobody, or is refused');

@@ -68,9 +68,9 @@ SKIP: {
 
 SKIP: {
 	skip_lacking(8, 'python3');
-	is_deeply($s->run_sync('py')->{result}, ['ours', '/template/site-packages', JSON::PP::false()],
+	is_deeply($s->run_sync('py')->{result}, ['ours', '/template/site-packages:/paddock/python', JSON::PP::false()],
 		  'Python imports what lies in site-packages/, and does what no .pth says');
-	is($s->run_sync('bare')->{result}, 'HOME LANG PADDOCK_RUN_ID PADDOCK_TEMPLATE_DIR PATH PWD TMPDIR ',
+	is($s->run_sync('bare')->{result}, 'HOME LANG PADDOCK_RUN_ID PADDOCK_TEMPLATE_DIR PATH PWD PYTHONPATH TMPDIR ',
 	   'no package without that has it in its environment');
 	my $e = $s->run_sync('py_lacks')->{error};
 

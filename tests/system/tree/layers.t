@@ -74,6 +74,7 @@ my %areas_of = ( supervisor => {
 }, cli => {
 	terminal => [],
 	ask      => [qw(terminal)],
+	call     => [qw(ask terminal)],
 	client   => [qw(terminal)],
 	artifact => [qw(client ask terminal)],
 	template => [qw(client ask terminal)],

@@ -5,7 +5,7 @@
 use lib 'tests/lib';
 use Paddock;
 
-my %page = map { s{.*/}{}r => read_file($_) } glob "$TOP/man/*.[158]";
+my %page = map { s{.*/}{}r => read_file($_) } glob "$TOP/man/*.[1358]";
 
 sub page_has {
 	my ($page, @words) = @_;
@@ -34,8 +34,8 @@ sub said { # what CMD prints
 }
 
 same_json([sort keys %page],
-	  [qw(paddock-template.5 paddock.1 paddock.conf.5 paddockd.8)],
-	  'four pages');
+	  [qw(paddock-call.1 paddock-node.3 paddock-python.3 paddock-template.5 paddock.1 paddock.conf.5 paddockd.8)],
+	  'seven pages');
 
 SKIP: {
 	skip_lacking(scalar keys %page, 'man');
@@ -59,6 +59,18 @@ for my $command (@commands) {
 
 	delete @flag{qw(templates state-dir config)}; # those of every command
 	page_has('paddock.1', map { "Fl Fl $_" } sort keys %flag) if %flag;
+}
+
+# The commands and modules that programs find in a cage.
+for my $command (map { s{.*/}{}r } sort glob "$BUILD/modules/bin/*") {
+	page_has('paddock-call.1', $command, map { "Fl Fl $_" } said("$BUILD/modules/bin/$command", '--help') =~ /--([a-z]+)/g);
+}
+{
+	my ($python) = read_file("$TOP/etc/modules/python/paddock/__init__.py") =~ /^__all__ = \[(.*?)\]/ms;
+	my ($node) = read_file("$TOP/etc/modules/node_modules/paddock/index.mjs") =~ /\{(.*?)\}/;
+
+	page_has('paddock-python.3', $python =~ /\w+/g);
+	page_has('paddock-node.3', $node =~ /\w+/g);
 }
 
 my $schema = json_to(read_file("$TOP/etc/template.schema.json"))->{properties};

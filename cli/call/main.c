@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - paddock-call and its fellows, for scripts inside a run: the command is the
+ * name by which the program was called. JSON goes to stdout, refusals to stderr; the exit
+ * status is that of paddock run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/os/sys.h"
+#include "cli/ask/input.h"
+#include "cli/call/run_line.h"
+#include "cli/terminal/cli.h"
+#include "cli/terminal/json_io.h"
+#include "cli/terminal/terminal.h"
+#include "proto/json/json.h"
+#include "proto/json/json_pack.h"
+
+#define WORK "/work"
+
+static char errmsg[1024];
+static struct opt_list given_inputs;
+static const char *whole, *version, *limit, *mime_type;
+
+/* ---- answers ---- */
+
+/* Exit statuses of errors; a code that is not listed is CLI_FAILED. */
+static const struct {
+	const char *code;
+	enum cli_exit exit;
+} faults[] = {
+    {"INVALID_PARAMETER", CLI_USAGE},
+    {"TEMPLATE_NOT_FOUND", CLI_ABSENT},
+    {"TEMPLATE_VERSION_UNSUPPORTED", CLI_ABSENT},
+    {"RUN_TIMEOUT", CLI_TIMEOUT},
+    {"RUN_CANCELED", CLI_CANCELED},
+    {"PERMISSION_NOT_ALLOWED", CLI_TROUBLE},
+    {"QUEUE_FULL", CLI_TROUBLE},
+    {"QUOTA_EXCEEDED", CLI_TROUBLE},
+    {"RATE_LIMITED", CLI_TROUBLE},
+};
+
+static int report_error(struct json_object *error)
+{
+	const char *code = json_member_str(error, "code");
+	const char *message = json_member_str(error, "message");
+	struct json_object *details = json_member(error, "details");
+
+	message_print("%s", message != NULL ? message : "the call failed");
+	if (code != NULL)
+		message_more("  code: %s", code);
+	if (json_object_is_type(details, json_type_object))
+		message_more("  details: %s", json_text(details, NULL));
+	for (size_t i = 0; code != NULL && i < ARRAY_LEN(faults); i++)
+		if (strcmp(faults[i].code, code) == 0)
+			return faults[i].exit;
+	return CLI_FAILED;
+}
+
+/*
+ * Say {KIND: BODY}, which takes BODY, and print the member MEMBER of the answer's value;
+ * NULL: the value. *VALUE, unless NULL, is the value itself, the caller's.
+ */
+static int ask_run(const char *kind, struct json_object *body,
+		   const char *member, struct json_object **value)
+{
+	struct json_object *line = json_object_new_object(), *answer, *v;
+	int rc = CLI_OK;
+
+	json_add(body, "id:i", 1);
+	json_object_object_add(line, kind, body);
+	answer = run_line(line, true, errmsg, sizeof(errmsg));
+	json_object_put(line);
+	if (answer == NULL)
+		return message_fail(CLI_TROUBLE, "%s", errmsg);
+	v = json_member(answer, "value");
+	if (!json_member_bool(answer, "ok"))
+		rc = report_error(json_member(answer, "error"));
+	else if (value != NULL)
+		*value = json_object_get(v);
+	else
+		json_pretty_print(member != NULL ? json_member(v, member) : v,
+				  true);
+	if (rc == CLI_OK && json_member_is(v, "status", "partial_success"))
+		rc = CLI_PARTIAL;
+	json_object_put(answer);
+	return rc;
+}
+
+static int tell_run(const char *kind, struct json_object *body)
+{
+	struct json_object *line = json_object_new_object(), *answer;
+
+	json_object_object_add(line, kind, body);
+	answer = run_line(line, false, errmsg, sizeof(errmsg));
+	json_object_put(line);
+	if (answer == NULL)
+		return message_fail(CLI_TROUBLE, "%s", errmsg);
+	json_object_put(answer);
+	return CLI_OK;
+}
+
+/* ---- commands ---- */
+
+static struct json_object *parse(const char *text, const char *what)
+{
+	struct json_object *v = json_unpack(text, strlen(text));
+
+	if (v == NULL)
+		message_print("%s is no JSON object", what);
+	return v;
+}
+
+/* A file's text is a text; another value is JSON where it is JSON. */
+static int put_input(struct json_object *inputs, const char *word)
+{
+	const char *equal = strchr(word, '=');
+	struct json_object *texts =
+	    equal != NULL && equal > word && equal[-1] != ':' && equal[1] == '@'
+		? json_unpack(
+		      "{\"additionalProperties\":{\"type\":\"string\"}}", 47)
+		: NULL;
+	int rc = input_put(inputs, texts, word, errmsg, sizeof(errmsg));
+
+	json_object_put(texts);
+	return rc;
+}
+
+static int call(int n, const char *const *arg)
+{
+	struct json_object *inputs =
+	    whole != NULL ? parse(whole, "--inputs") : json_object_new_object();
+
+	(void)n;
+	if (inputs == NULL)
+		return CLI_USAGE;
+	for (size_t i = 0; i < given_inputs.n; i++)
+		if (put_input(inputs, given_inputs.item[i]) < 0) {
+			json_object_put(inputs);
+			return message_fail(CLI_USAGE, "%s", errmsg);
+		}
+	return ask_run(
+	    "call",
+	    json_pack("template:s version?s inputs:o", arg[0], version, inputs),
+	    "output", NULL);
+}
+
+static int search(int n, const char *const *arg)
+{
+	struct buf words = {0};
+	char *query;
+	int rc;
+
+	for (int i = 0; i < n; i++)
+		(void)buf_printf(&words, "%s%s", i > 0 ? " " : "", arg[i]);
+	query = buf_take(&words, NULL);
+	rc = ask_run("call",
+		     json_pack("search:s limit:i", query,
+			       limit != NULL ? atoi(limit) : 8),
+		     "templates", NULL);
+	free(query);
+	return rc;
+}
+
+/* Copy the file at FROM, or stdin, to the new file PATH. 0 or -errno. */
+static int copy(const char *from, const char *path)
+{
+	int in = strcmp(from, "-") == 0 ? dup(0) : open(from, O_RDONLY);
+	int out = in < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	int rc = out < 0 ? -errno : 0;
+	char piece[65536];
+	ssize_t got = 0;
+
+	while (rc == 0 && (got = read(in, piece, sizeof(piece))) > 0)
+		for (ssize_t at = 0, wrote; at < got && rc == 0; at += wrote)
+			if ((wrote = write(out, piece + at,
+					   (size_t)(got - at))) < 0)
+				rc = -errno, wrote = 0;
+	if (got < 0)
+		rc = -errno;
+	sys_close(in);
+	sys_close(out);
+	return rc;
+}
+
+static int keep(int n, const char *const *arg)
+{
+	const char *from = n > 1 ? arg[1] : "-";
+	struct json_object *id = NULL;
+	char path[64];
+	int rc;
+
+	snprintf(path, sizeof(path), WORK "/.keep.%ld", (long)getpid());
+	rc = copy(from, path);
+	if (rc < 0)
+		rc = message_fail(rc == -ENOENT ? CLI_ABSENT : CLI_TROUBLE,
+				  "%s could not be kept: %s", from,
+				  strerror(-rc));
+	else
+		rc = ask_run("artifact",
+			     json_pack("path:s name:s mimeType?s",
+				       path + strlen(WORK "/"), arg[0],
+				       mime_type),
+			     NULL, &id);
+	unlink(path);
+	if (rc == CLI_OK)
+		safe_printf("%s\n", json_object_get_string(id));
+	json_object_put(id);
+	return rc;
+}
+
+static int ask(int n, const char *const *arg)
+{
+	struct json_object *form, *answer = NULL;
+	int rc;
+
+	form = parse(n > 1 ? arg[1]
+			   : "{\"type\":\"object\",\"properties\":{\"answer\":{"
+			     "\"type\":\"string\"}},\"required\":[\"answer\"]}",
+		     "the schema");
+	if (form == NULL)
+		return CLI_USAGE;
+	rc = ask_run("elicit",
+		     json_pack("message:s requestedSchema:o", arg[0], form),
+		     NULL, &answer);
+	if (rc == CLI_OK && json_member_is(answer, "action", "accept"))
+		json_pretty_print(json_member(answer, "content"), true);
+	else if (rc == CLI_OK)
+		rc = message_fail(CLI_FAILED, "the user declined to answer");
+	json_object_put(answer);
+	return rc;
+}
+
+static int progress(int n, const char *const *arg)
+{
+	return tell_run("progress",
+			json_pack("done:i total:i message?s", atoll(arg[0]),
+				  atoll(arg[1]), n > 2 ? arg[2] : NULL));
+}
+
+static int write_log(int n, const char *const *arg)
+{
+	(void)n;
+	return tell_run("log", json_pack("level:s message:s", arg[0], arg[1]));
+}
+
+static const struct opt call_opts[] = {
+    {"input", 'i', OPT_LIST, &given_inputs, "KEY=VALUE", "an input"},
+    {"inputs", 0, OPT_TEXT, &whole, "JSON", "an object of inputs"},
+    {"version", 0, OPT_TEXT, &version, "VERSION", "not the newest one"},
+};
+static const struct opt search_opts[] = {
+    {"limit", 0, OPT_TEXT, &limit, "N", "templates at most, 8 unless given"},
+};
+static const struct opt keep_opts[] = {
+    {"type", 0, OPT_TEXT, &mime_type, "TYPE", "such as text/csv"},
+};
+
+static const struct command commands[] = {
+    {"paddock-call",
+     "TEMPLATE [-i KEY=VALUE]... [--inputs JSON] [--version VERSION]",
+     "run a template, and print its output", NULL, call_opts,
+     ARRAY_LEN(call_opts), 1, 1, false, NULL, NULL},
+    {"paddock-search", "[--limit N] WORD...",
+     "print the templates that fit best", NULL, search_opts,
+     ARRAY_LEN(search_opts), 1, -1, false, NULL, NULL},
+    {"paddock-keep", "[--type TYPE] NAME [FILE]",
+     "keep a file, or stdin, as an artifact", NULL, keep_opts,
+     ARRAY_LEN(keep_opts), 1, 2, false, NULL, NULL},
+    {"paddock-ask", "MESSAGE [SCHEMA]", "ask the user", NULL, NULL, 0, 1, 2,
+     false, NULL, NULL},
+    {"paddock-progress", "DONE TOTAL [MESSAGE]", "tell how far the run is",
+     NULL, NULL, 0, 2, 3, false, NULL, NULL},
+    {"paddock-log", "LEVEL TEXT", "write a line of the run's log", NULL, NULL,
+     0, 2, 2, false, NULL, NULL},
+};
+static int (*const functions[])(int n, const char *const *arg) = {
+    call, search, keep, ask, progress, write_log};
+
+static void help(const struct command *c, FILE *to)
+{
+	safe_fprintf(to, "usage: %s %s\n%s; see paddock-call(1)\n", c->name,
+		     c->args, c->summary);
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = strrchr(argv[0], '/');
+	const char *name = slash != NULL ? slash + 1 : argv[0];
+	struct opt_list rest = {0};
+	struct opt_set set;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(commands) && strcmp(commands[i].name, name) != 0)
+		i++;
+	if (i == ARRAY_LEN(commands))
+		i = 0;
+	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+		help(&commands[i], stdout);
+		return CLI_OK;
+	}
+	set = (struct opt_set){commands[i].opts, commands[i].n_opts};
+	if (opt_parse(&set, 1, &rest, argc - 1, (const char *const *)argv + 1,
+		      errmsg, sizeof(errmsg)) < 0)
+		return message_fail(CLI_USAGE, "%s", errmsg);
+	if (rest.n < (size_t)commands[i].min ||
+	    (commands[i].max >= 0 && rest.n > (size_t)commands[i].max)) {
+		help(&commands[i], stderr);
+		return CLI_USAGE;
+	}
+	return functions[i]((int)rest.n, rest.item);
+}

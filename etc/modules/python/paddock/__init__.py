@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls from inside a run of paddock: other templates, artifacts, progress, questions.
+
+    import paddock
+
+    for found in paddock.search("profile a table"):
+        print(found["templateId"], found["inputs"])
+    profile = paddock.call("csv_profile", csv=text)
+    profiles = paddock.map("csv_profile", [{"csv": t} for t in texts], concurrency=8)
+
+The manual page paddock-python(3) has the whole.
+"""
+from __future__ import annotations
+
+import itertools
+import os
+from contextlib import contextmanager, suppress
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+
+from ._connection import Error, connection as _connection, error_of as _error_of
+
+__all__ = [
+    "Error",
+    "acall",
+    "ask",
+    "call",
+    "keep",
+    "log",
+    "map",
+    "progress",
+    "search",
+    "step",
+]
+
+_WORK = "/work"
+_numbers = itertools.count(1)
+
+
+def _call_of(
+    template: str, version: Optional[str], inputs: Mapping[str, Any]
+) -> Dict[str, Any]:
+    if not isinstance(template, str):
+        raise TypeError("the first argument is the id of a template, such as 'csv_profile'")
+    body: Dict[str, Any] = {"template": template, "inputs": dict(inputs)}
+    if version is not None:
+        body["version"] = version
+    return body
+
+
+def call(
+    template: str,
+    /,
+    *,
+    version: Optional[str] = None,
+    inputs: Optional[Mapping[str, Any]] = None,
+    **more: Any,
+) -> Any:
+    """Runs TEMPLATE and returns its output.
+
+    Inputs are given by name, and by the mapping INPUTS where a name is "version" or "inputs".
+    Raises paddock.Error when the run is refused or fails. Any number of threads may call at
+    once.
+    """
+    body = _call_of(template, version, {**(inputs or {}), **more})
+    return _connection.ask("call", body)["output"]
+
+
+async def acall(
+    template: str,
+    /,
+    *,
+    version: Optional[str] = None,
+    inputs: Optional[Mapping[str, Any]] = None,
+    **more: Any,
+) -> Any:
+    """As call(), for asyncio: other coroutines go on meanwhile."""
+    import asyncio
+
+    given = {**(inputs or {}), **more}
+    return await asyncio.to_thread(call, template, version=version, inputs=given)
+
+
+def map(
+    template: str,
+    inputs: Iterable[Mapping[str, Any]],
+    *,
+    concurrency: int = 4,
+    errors: str = "raise",
+    version: Optional[str] = None,
+) -> List[Any]:
+    """Runs TEMPLATE for each of INPUTS, CONCURRENCY at once, and returns the outputs in order.
+
+    All runs are made, also where one fails; then the first failure is raised. With
+    errors="return" the paddock.Error is in the place of the output instead.
+    """
+    if errors not in ("raise", "return"):
+        raise ValueError('errors is "raise" or "return"')
+    if concurrency < 1:
+        raise ValueError("concurrency is 1 or more")
+    given = enumerate(inputs)
+    results: Dict[int, Union[Error, Any]] = {}
+    places: Dict[int, int] = {}
+    with _connection.use() as ends:
+        try:
+            more = True
+            while more or places:
+                while more and len(places) < concurrency:
+                    at, one = next(given, (-1, {}))
+                    more = at >= 0
+                    if more:
+                        body = _call_of(template, version, one)
+                        places[_connection.begin_ask(ends, "call", body)] = at
+                if places:
+                    for number, answer in _connection.take(ends, set(places)).items():
+                        error = _error_of(answer)
+                        results[places.pop(number)] = error or answer["value"]["output"]
+        finally:
+            _connection.forget(set(places))
+    outputs = [results[at] for at in sorted(results)]
+    if errors == "raise":
+        for output in outputs:
+            if isinstance(output, Error):
+                raise output
+    return outputs
+
+
+def search(query: str, limit: int = 8) -> List[Dict[str, Any]]:
+    """The templates that fit the words of QUERY best: templateId, version, name, description, inputs."""
+    return _connection.ask("call", {"search": query, "limit": limit})["templates"]
+
+
+def keep(
+    name: str, data: Union[bytes, bytearray, memoryview, str], mime_type: Optional[str] = None
+) -> str:
+    """Keeps DATA as an artifact of the run, and returns the artifact's id."""
+    if isinstance(data, str):
+        data = data.encode()
+    path = f".keep.{os.getpid()}.{next(_numbers)}"
+    body = {"path": path, "name": name}
+    if mime_type is not None:
+        body["mimeType"] = mime_type
+    try:
+        with open(f"{_WORK}/{path}", "xb") as file:
+            file.write(data)
+        return _connection.ask("artifact", body)
+    finally:
+        with suppress(OSError):
+            os.unlink(f"{_WORK}/{path}")
+
+
+def progress(done: int, total: int, message: str = "") -> None:
+    """Tells whoever waits that DONE of TOTAL is done."""
+    if not 0 <= done <= total:
+        raise ValueError("done is from 0 to total")
+    _connection.send("progress", {"done": done, "total": total, "message": message})
+
+
+_LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
+
+
+def log(level: str, text: str) -> None:
+    """A line of the run's log. LEVEL is emergency, alert, critical, error, warning, notice, info or debug."""
+    if level not in _LEVELS:
+        raise ValueError("level is one of " + ", ".join(_LEVELS))
+    _connection.send("log", {"level": level, "message": str(text)})
+
+
+@contextmanager
+def step(name: str) -> Iterator[None]:
+    """A named step of the run: `with paddock.step("fetch"): ...`. An exception fails the step."""
+    _connection.send("step", {"name": name, "state": "running"})
+    try:
+        yield
+    except BaseException as error:
+        told = {"code": getattr(error, "code", None), "message": str(error)[:4096]}
+        if not isinstance(told["code"], str):
+            told["code"] = type(error).__name__
+        _connection.send("step", {"name": name, "state": "failed", **told})
+        raise
+    _connection.send("step", {"name": name, "state": "succeeded"})
+
+
+def ask(
+    message: str, schema: Mapping[str, Any], *, timeout: Optional[float] = None
+) -> Optional[Dict[str, Any]]:
+    """Asks the user, and returns the filled fields; None: the user declined.
+
+    SCHEMA is a JSON Schema of an object whose properties are the fields of a form, or these
+    properties alone. TIMEOUT is in seconds, 5 minutes unless given. Raises paddock.Error where
+    nobody can be asked (ELICITATION_NOT_SUPPORTED) or answers (INPUT_TIMEOUT).
+    """
+    form = dict(schema)
+    if form.get("type") != "object":
+        form = {"type": "object", "properties": form, "required": list(form)}
+    body: Dict[str, Any] = {"message": message, "requestedSchema": form}
+    if timeout is not None:
+        body["timeoutMs"] = int(timeout * 1000)
+    answer = _connection.ask("elicit", body)
+    return answer.get("content") if answer.get("action") == "accept" else None

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+# The connection of this process to the run: two FIFOs, one for lines of JSON and one for the
+# answers, whose common name is written to the FIFO of the run. The connection exists only
+# while a thread uses it, so that a process at rest has nothing open and can be copied.
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import threading
+from contextlib import contextmanager, suppress
+from typing import Any, Dict, Iterator, List, Optional, Set
+
+READ_BYTES = 1 << 20
+
+
+class Error(Exception):
+    """A refusal, or the failure of a called template.
+
+    code: such as "INVALID_PARAMETER", "TEMPLATE_NOT_FOUND" or "STEP_EXECUTION_FAILED".
+    message: a sentence for people.
+    details: more about the error, by name.
+    """
+
+    def __init__(self, code: str, message: str, details: Optional[Dict[str, Any]] = None) -> None:
+        super().__init__(code, message, details)
+        self.code = code
+        self.message = message
+        self.details = details or {}
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+def error_of(answer: Dict[str, Any]) -> Optional[Error]:
+    if answer.get("ok"):
+        return None
+    told = answer.get("error") or {}
+    return Error(
+        str(told.get("code", "EXECUTION_ERROR")),
+        str(told.get("message", "the call failed")),
+        told.get("details"),
+    )
+
+
+def ended() -> Error:
+    return Error("RUN_ENDED", "the run has ended, and answers nothing any more")
+
+
+class _Ends:
+    """Both FIFOs, open."""
+
+    def __init__(self, door: str) -> None:
+        path = f"{door}.{os.getpid()}-{os.urandom(6).hex()}"
+        self.answers = self.lines = -1
+        self.unread = bytearray()
+        try:
+            for name in "lines", "answers":
+                os.mkfifo(f"{path}.{name}", 0o600)
+            self.answers = os.open(f"{path}.answers", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            # without O_CREAT: where no run listens, this fails
+            to_door = os.open(door, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                os.set_blocking(to_door, True)
+                os.write(to_door, os.path.basename(path)[len(os.path.basename(door)) + 1 :].encode() + b"\n")
+            finally:
+                os.close(to_door)
+            self.lines = os.open(f"{path}.lines", os.O_WRONLY | os.O_CLOEXEC)  # once accepted
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                why = error.strerror or "no such file"
+                raise Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}") from error
+            raise
+        finally:
+            for name in "lines", "answers":
+                with suppress(OSError):
+                    os.unlink(f"{path}.{name}")
+
+    def close(self) -> None:
+        for fd in self.lines, self.answers:
+            if fd >= 0:
+                with suppress(OSError):
+                    os.close(fd)
+
+    def write(self, text: bytes) -> None:
+        left = memoryview(text)
+        try:
+            while left:
+                left = left[os.write(self.lines, left) :]
+        except BrokenPipeError:
+            raise ended() from None
+
+    def read(self) -> List[Dict[str, Any]]:
+        """Waits for answers."""
+        poll = select.poll()
+        poll.register(self.answers, select.POLLIN)
+        poll.poll()
+        data = os.read(self.answers, READ_BYTES)
+        if not data:
+            raise ended()
+        self.unread += data
+        *lines, rest = self.unread.split(b"\n") if b"\n" in data else (self.unread,)
+        self.unread = bytearray(rest)
+        return [json.loads(line) for line in lines]
+
+
+class Connection:
+    """Many threads may use it at once: one of those that wait reads for all."""
+
+    def __init__(self, door: str) -> None:
+        self.door = door
+        self.begin()
+        os.register_at_fork(after_in_child=self.begin_again)
+
+    def begin(self) -> None:
+        self.changed = threading.Condition()
+        self.writing = threading.Lock()
+        self.ids = itertools.count(1)
+        self.ends: Optional[_Ends] = None
+        self.users = 0
+        self.reading = False
+        self.answers: Dict[int, Dict[str, Any]] = {}
+        self.awaited: Set[int] = set()
+
+    def begin_again(self) -> None:
+        if self.ends is not None:
+            self.ends.close()  # the parent has these open as well
+        self.begin()
+
+    @contextmanager
+    def use(self) -> Iterator[_Ends]:
+        with self.changed:
+            if self.ends is None:
+                self.ends = _Ends(self.door)
+            ends = self.ends
+            self.users += 1
+        try:
+            yield ends
+        finally:
+            with self.changed:
+                self.users -= 1
+                if self.users == 0 and self.ends is not None:
+                    self.ends.close()
+                    self.ends = None
+                    self.answers.clear()
+
+    def send(self, kind: str, body: Dict[str, Any]) -> None:
+        """Tells what has no answer."""
+        text = json.dumps({kind: body}).encode() + b"\n"
+        with self.use() as ends, self.writing:
+            ends.write(text)
+
+    def begin_ask(self, ends: _Ends, kind: str, body: Dict[str, Any]) -> int:
+        number = next(self.ids)
+        text = json.dumps({kind: {"id": number, **body}}).encode() + b"\n"
+        with self.changed:
+            self.awaited.add(number)
+        with self.writing:
+            ends.write(text)
+        return number
+
+    def take(self, ends: _Ends, numbers: Set[int]) -> Dict[int, Dict[str, Any]]:
+        """Waits for the answer to one of NUMBERS at least, and takes the answers there are."""
+        while True:
+            with self.changed:
+                while self.reading and not numbers & self.answers.keys():
+                    self.changed.wait()
+                found = numbers & self.answers.keys()
+                if found:
+                    return {number: self.answers.pop(number) for number in found}
+                self.reading = True
+            fresh: List[Dict[str, Any]] = []
+            try:
+                fresh = ends.read()
+            finally:
+                with self.changed:
+                    self.reading = False
+                    for answer in fresh:
+                        if answer.get("id") in self.awaited:
+                            self.awaited.discard(answer["id"])
+                            self.answers[answer["id"]] = answer
+                    self.changed.notify_all()
+
+    def forget(self, numbers: Set[int]) -> None:
+        """Nobody waits for these answers any more."""
+        with self.changed:
+            self.awaited -= numbers
+            for number in numbers & self.answers.keys():
+                del self.answers[number]
+
+    def ask(self, kind: str, body: Dict[str, Any]) -> Any:
+        """The value of the answer; raises what it refuses."""
+        with self.use() as ends:
+            number = self.begin_ask(ends, kind, body)
+            try:
+                answer = self.take(ends, {number})[number]
+            finally:
+                self.forget({number})
+        error = error_of(answer)
+        if error is not None:
+            raise error
+        return answer.get("value")
+
+
+connection = Connection(os.environ.get("PADDOCK_CALLS", "/dev/shm/.paddock"))

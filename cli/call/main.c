@@ -25,7 +25,8 @@
 
 static char errmsg[1024];
 static struct opt_list given_inputs;
-static const char *whole, *version, *limit, *mime_type;
+static const char *object, *version, *limit, *mime_type;
+static bool whole;
 
 /* ---- answers ---- */
 
@@ -133,8 +134,8 @@ static int put_input(struct json_object *inputs, const char *word)
 
 static int call(int n, const char *const *arg)
 {
-	struct json_object *inputs =
-	    whole != NULL ? parse(whole, "--inputs") : json_object_new_object();
+	struct json_object *inputs = object != NULL ? parse(object, "--inputs")
+						    : json_object_new_object();
 
 	(void)n;
 	if (inputs == NULL)
@@ -251,8 +252,9 @@ static int write_log(int n, const char *const *arg)
 
 static const struct opt call_opts[] = {
     {"input", 'i', OPT_LIST, &given_inputs, "KEY=VALUE", "an input"},
-    {"inputs", 0, OPT_TEXT, &whole, "JSON", "an object of inputs"},
+    {"inputs", 0, OPT_TEXT, &object, "JSON", "an object of inputs"},
     {"version", 0, OPT_TEXT, &version, "VERSION", "not the newest one"},
+    {"whole", 0, OPT_FLAG, &whole, NULL, "all of the run, with its artifacts"},
 };
 static const struct opt search_opts[] = {
     {"limit", 0, OPT_TEXT, &limit, "N", "templates at most, 8 unless given"},
@@ -263,7 +265,7 @@ static const struct opt keep_opts[] = {
 
 static const struct command commands[] = {
     {"paddock-call",
-     "TEMPLATE [-i KEY=VALUE]... [--inputs JSON] [--version VERSION]",
+     "TEMPLATE [-i KEY=VALUE]... [--inputs JSON] [--version VERSION] [--whole]",
      "run a template, and print its output", NULL, call_opts,
      ARRAY_LEN(call_opts), 1, 1, false, NULL, NULL},
     {"paddock-search", "[--limit N] WORD...",

@@ -28,6 +28,7 @@ __all__ = [
     "log",
     "map",
     "progress",
+    "run",
     "search",
     "step",
 ]
@@ -61,8 +62,19 @@ def call(
     Raises paddock.Error when the run is refused or fails. Any number of threads may call at
     once.
     """
-    body = _call_of(template, version, {**(inputs or {}), **more})
-    return _connection.ask("call", body)["output"]
+    return run(template, version=version, inputs={**(inputs or {}), **more})["output"]
+
+
+def run(
+    template: str,
+    /,
+    *,
+    version: Optional[str] = None,
+    inputs: Optional[Mapping[str, Any]] = None,
+    **more: Any,
+) -> Dict[str, Any]:
+    """As call(), and returns all of the run: runId, status, output and artifacts."""
+    return _connection.ask("call", _call_of(template, version, {**(inputs or {}), **more}))
 
 
 async def acall(

@@ -33,6 +33,9 @@ class Error(Exception):
         return f"{self.code}: {self.message}"
 
 
+Error.__module__ = "paddock"
+
+
 def error_of(answer: Dict[str, Any]) -> Optional[Error]:
     if answer.get("ok"):
         return None

@@ -16,7 +16,7 @@ my $n = 0;
 my @daemons;
 
 mkdir $_ or die "$_: $!\n" for $tree, "$tree/build", "$root/home", "$root/said";
-system('cp', map({ "$BUILD/$_" } qw(paddock paddockd paddock-worker)), "$tree/build") == 0 or die;
+system('cp', '-R', map({ "$BUILD/$_" } qw(paddock paddockd paddock-worker modules)), "$tree/build") == 0 or die;
 system('cp', '-R', "$TOP/etc", $tree) == 0 or die;
 if (as_root()) {
 	system('chown', '-R', "$NOBODY:$NOBODY", $tree, "$root/home", "$root/said") == 0 or die;

@@ -12,7 +12,7 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterator, List, Optional, Set
 
-READ_BYTES = 1 << 20
+READ_BYTES = 1 << 16
 
 
 class Error(Exception):

@@ -7,8 +7,7 @@
 use strict;
 use warnings;
 use lib 'tests/lib';
-use File::Copy qw(copy);
-use File::Temp qw(tempdir);
+use OtherBuild;
 use Paddock;
 
 my @TESTS = map { "tests/system/$_.t" } qw(runs/contract tasks/tasks sessions/notifications input/input);
@@ -31,13 +30,7 @@ for my $source (sort glob('supervisor/cluster/*.c supervisor/store/postgres/pq*.
 	is_deeply([grep { $stub !~ /\b$_\b/ } names($alone, $source)], [], "the paddockd for one machine has nothing of $source");
 }
 
-my $build = tempdir('paddock-one.XXXXXX', TMPDIR => 1, CLEANUP => 1);
-
-chmod 0755, $build;
-symlink $_, $build . '/' . s{.*/}{}r for grep { !m{/paddockd\z} } glob("$BUILD/paddock*"), "$BUILD/templates", "$BUILD/tests";
-copy($alone, "$build/paddockd") or die "$alone: $!\n";
-chmod 0755, "$build/paddockd";
-local $ENV{PADDOCK_BUILD} = $build;
+local $ENV{PADDOCK_BUILD} = other_build($alone);
 local $ENV{PADDOCK_TEST_STORE};
 for my $test (@TESTS) {
 	my $said = qx{$^X $test 2>&1};

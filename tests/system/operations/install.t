@@ -157,7 +157,7 @@ chown $NOBODY, $NOBODY, $home if as_root();
 	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddockd", '--print-grants',
 				       '--templates', "$TOP/etc/templates");
 	is_deeply([sort map { $_->{templateId} } grep { $_->{permissions}{missing} } @{json_to($out)}],
-		  [qw(batch_extract_pages login_keep_session multi_tab_compare)],
+		  [qw(batch_extract_pages login_keep_session multi_tab_compare run_bash run_lua run_node run_python)],
 		  'grants are those of installed templates alone');
 	($status, $out, $err) = run_in($home, 1, "$dest/usr/bin/paddock", 'run', 'text_diff',
 				       '--json', '--no-artifacts',

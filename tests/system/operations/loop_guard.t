@@ -6,8 +6,8 @@
 use strict;
 use warnings;
 use lib 'tests/lib';
-use File::Copy qw(copy);
 use File::Temp qw(tempdir);
+use OtherBuild;
 use Paddock;
 use POSIX qw(WNOHANG);
 
@@ -21,12 +21,8 @@ my $guarded = "$BUILD/tests/guard/paddockd";
 
 plan(skip_all => 'this build has no guarded paddockd beside it, or is one') if $BUILD =~ m{/guard\z} || !-x $guarded;
 my ($reports) = read_file($guarded) =~ m{(/tmp/paddock-guard\.\d+)/report};
-my $build = tempdir('paddock-guarded.XXXXXX', TMPDIR => 1, CLEANUP => 1);
+my $build = other_build($guarded);
 
-chmod 0755, $build;
-symlink $_, $build . '/' . s{.*/}{}r for grep { !m{/paddockd\z} } glob("$BUILD/paddock*"), "$BUILD/templates", "$BUILD/tests";
-copy($guarded, "$build/paddockd") or die "$guarded: $!\n";
-chmod 0755, "$build/paddockd";
 # A killed run has left reports; make check-guard reports no such owner.
 my ($owner) = -e "$reports/calls-alone" ? read_file("$reports/calls-alone") =~ /(\d+)/ : ();
 if ($owner && !kill 0 => $owner) {

@@ -396,13 +396,14 @@ int server_start(struct server *srv, const struct config *config,
 }
 
 /*
- * Is the server draining, with all runs ended, and no client waiting to be told
- * of a run?
+ * Is the server draining, with all runs ended, no client waiting to be told of a run,
+ * and no file on its way from or to a client?
  */
 static bool is_drained(const struct context *ctx)
 {
 	return ctx->draining && runs_unrecorded(ctx->runs) == 0 &&
-	       ctx->lookups == 0 && thread_pool_jobs(ctx->thread_pool) == 0 &&
+	       ctx->lookups == 0 && ctx->uploads + ctx->downloads == 0 &&
+	       thread_pool_jobs(ctx->thread_pool) == 0 &&
 	       !sessions_owe_answers(ctx->sessions);
 }
 

@@ -2,7 +2,7 @@
 /*
  * http_artifacts_get.c - downloads over HTTP: sends an artifact, or a part of
  * it, as a body; deletes uploads. http_routes.c calls it. If the bytes end too
- * soon, the connection is closed. An id of another requestor is answered as an
+ * soon, or a reload withdraws the token, the connection is closed. An id of another requestor is answered as an
  * unknown id is.
  */
 #include "supervisor/clients/http_artifacts/http_artifacts_private.h"
@@ -32,9 +32,11 @@ struct sending {
 	struct http_conn *conn; /* NULL: the client has gone */
 	char id[ID_SIZE];
 	struct context *ctx; /* the configuration may change meanwhile */
-	int64_t at, end;     /* the bytes to send: [at, end) */
-	bool part;	     /* a Range was asked for */
-	bool again;	     /* the row is read a second time */
+	const struct requestor *requestor;
+	unsigned tokens; /* of the requestor, at the request */
+	int64_t at, end; /* the bytes to send: [at, end) */
+	bool part;	 /* a Range was asked for */
+	bool again;	 /* the row is read a second time */
 	struct artifact_source *source;
 };
 
@@ -42,6 +44,16 @@ static void sending_free(struct sending *v)
 {
 	artifact_source_close(v->source);
 	free(v);
+}
+
+/* Has no reload withdrawn the token of V's request? */
+static bool is_allowed(const struct sending *v)
+{
+	const struct requestor *q = v->requestor;
+
+	return requestor_is_anonymous(q)
+		   ? requestors_anonymous(v->ctx->requestors) != NULL
+		   : v->tokens == q->tokens;
 }
 
 /*
@@ -53,7 +65,8 @@ static void send_more(void *watcher)
 	struct sending *v = watcher;
 	struct http_conn *c = v->conn;
 	const char *piece;
-	ssize_t n = artifact_source_peek(v->source, &piece);
+	ssize_t n =
+	    is_allowed(v) ? artifact_source_peek(v->source, &piece) : -EACCES;
 
 	if (n == 0)
 		return;
@@ -274,7 +287,8 @@ static struct sending *seek(struct context *ctx, struct requestor *q,
 	if (!http_artifacts_in_rate(q, c))
 		return NULL;
 	v = xcalloc(1, sizeof(*v));
-	*v = (struct sending){.conn = c, .ctx = ctx};
+	*v = (struct sending){
+	    .conn = c, .ctx = ctx, .requestor = q, .tokens = q->tokens};
 	snprintf(v->id, sizeof(v->id), "%s", id);
 	if (!id_ok(id, "art")) {
 		refuse_get(v, -ENOENT, "");

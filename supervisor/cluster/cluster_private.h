@@ -26,6 +26,7 @@ struct cluster_state {
 	struct limit_shares *shares;
 	struct answer_mail *answers;
 	struct event *show_residents;		  /* resident_homes.c */
+	LIST_HEAD(, home_asked) homes_asked;	  /* the same */
 	TAILQ_HEAD(endings, ending) endings;	  /* remote_residents.c */
 	struct {				  /* remote_runs.c */
 		TAILQ_HEAD(remote_runs, run) all; /* the next look first */

@@ -17,39 +17,65 @@
 #include "supervisor/run/warm/residents.h"
 
 #define SHOW_MS 1000 /* between two writes of changed views */
+#define AGAIN_MS 50  /* between two questions, while a resident has no room */
 
 static bool is_shared(void *arg)
 {
 	return shared_queue_is_used(arg);
 }
 
-/* A question for the home of a resident. */
-struct asked {
+/* A question for the home of a resident, in cluster.homes_asked until the answer. */
+struct home_asked {
 	struct runs *runs;
 	struct resident *resident;
+	struct event *again;
+	LIST_ENTRY(home_asked) link;
 };
+
+static void asked_free(struct home_asked *a)
+{
+	LIST_REMOVE(a, link);
+	event_free(a->again);
+	free(a);
+}
 
 static void on_home(void *arg, const struct store_result *res)
 {
-	struct asked a = *(struct asked *)arg;
+	struct home_asked *a = arg;
+	struct resident *x = a->resident;
 
-	free(arg);
 	if (res->rc != 0)
 		log_debug("resident", "home=no err=\"%s\"", res->errmsg);
-	if (res->rc ==
-	    -EINPROGRESS) /* a resident of this server may be asked */
-		runs_remote_read(a.runs);
-	residents_homed(a.resident, res->rc, res->text);
+	if (res->rc == -EINPROGRESS && resident_is_wanted(x)) {
+		/* a resident of this server may be asked to end */
+		runs_remote_read(a->runs);
+		evtimer_add(a->again, CLOCK_TIMEVAL(AGAIN_MS));
+		return;
+	}
+	asked_free(a);
+	residents_homed(x, res->rc, res->text);
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct home_asked *a = arg;
+	const struct resident *x = a->resident;
+
+	(void)fd, (void)what;
+	store_home_resident(a->runs->ctx->store, resident_owner(x)->name,
+			    resident_text(x), resident_most(x), on_home, a);
 }
 
 static void ask(void *arg, struct resident *x)
 {
 	struct runs *s = arg;
-	struct asked *a = xcalloc(1, sizeof(*a));
+	struct home_asked *a = xcalloc(1, sizeof(*a));
 
-	*a = (struct asked){s, x};
-	store_home_resident(s->ctx->store, resident_owner(x)->name,
-			    resident_text(x), resident_most(x), on_home, a);
+	a->runs = s;
+	a->resident = x;
+	a->again = evtimer_new(s->ctx->base, on_again, a);
+	LIST_INSERT_HEAD(&s->cluster->homes_asked, a, link);
+	on_again(-1, 0, a);
 }
 
 static void start(void *arg, struct run *r)
@@ -170,5 +196,7 @@ void resident_homes_init(struct runs *s)
 void resident_homes_fini(struct runs *s)
 {
 	residents_share(s->ctx->residents, NULL, NULL);
+	while (!LIST_EMPTY(&s->cluster->homes_asked))
+		asked_free(LIST_FIRST(&s->cluster->homes_asked));
 	event_free(s->cluster->show_residents);
 }

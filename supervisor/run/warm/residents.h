@@ -34,7 +34,7 @@ struct resident_homes {
 	void (*ask)(void *arg, struct resident *x);
 	/* X lives here: start R, X's first run. */
 	void (*start)(void *arg, struct run *r);
-	/* R's resident, which R has left, has no room yet, or IS_ELSEWHERE. */
+	/* R's resident, which R has left, has no home here, or IS_ELSEWHERE. */
 	void (*give_back)(void *arg, struct run *r, bool is_elsewhere);
 	/* X lives here no more; LOST (lent, or NULL) is why the state was lost. */
 	void (*leave)(void *arg, const struct resident *x, const char *lost);
@@ -72,6 +72,8 @@ bool residents_live_here(const struct residents *all, const struct run *r);
  * servers, so that the runs of X fail; another error: X may live here later, or never.
  */
 void residents_homed(struct resident *x, int rc, const char *lost);
+/* Does a run wait for X? */
+bool resident_is_wanted(const struct resident *x);
 /* Return how many residents the requestor of X may have, at all servers. */
 int64_t resident_most(const struct resident *x);
 /* Return TEMPLATE/NAME of X, lent. */

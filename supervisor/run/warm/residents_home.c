@@ -34,6 +34,11 @@ const char *resident_text(const struct resident *x)
 	return strchr(x->key, '\n') + 1;
 }
 
+bool resident_is_wanted(const struct resident *x)
+{
+	return !TAILQ_EMPTY(&x->turns);
+}
+
 const struct requestor *resident_owner(const struct resident *x)
 {
 	return x->requestor;

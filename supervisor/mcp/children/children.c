@@ -21,14 +21,16 @@
 #include "supervisor/session/dispatch.h"
 #include "supervisor/session/request.h"
 
+struct child_call;
 struct children;
 
 /* A tool of the contract that runs may call. */
 struct child_tool {
 	const char *name;
 	/* Make ARGS those of a client's call. False: the call is refused, as E says. */
-	bool (*prepare)(const struct children *k, struct json_object *args,
+	bool (*prepare)(const struct child_call *c, struct json_object *args,
 			struct tool_error *e);
+	const char *what; /* of a tool for reading: "T may not WHAT" */
 };
 
 /* A call without an answer yet; the stream of its request. */
@@ -206,27 +208,30 @@ static void settle_options(struct json_object *args)
 	json_object_object_del(options, "version");
 }
 
-static bool prepare_run(const struct children *k, struct json_object *args,
+static bool prepare_run(const struct child_call *c, struct json_object *args,
 			struct tool_error *e)
 {
 	settle_options(args);
-	if (!children_may(k->ctx, k->run, args, e))
+	if (!children_may(c->of->ctx, c->of->run, args, e))
 		return false;
 	/* the answer is the end of the child, however long that takes */
 	json_add(json_member(args, "options"), "mode:s", "sync");
 	return true;
 }
 
-static bool prepare_search(const struct children *k, struct json_object *args,
-			   struct tool_error *e)
+static bool prepare_reading(const struct child_call *c,
+			    struct json_object *args, struct tool_error *e)
 {
 	(void)args;
-	return children_may_search(k->ctx, k->run, e);
+	return children_may_read(c->of->ctx, c->of->run, c->tool->what, e);
 }
 
 static const struct child_tool tools[] = {
-    {"run_task_template", prepare_run},
-    {"search_task_templates", prepare_search},
+    {"run_task_template", prepare_run, NULL},
+    {"search_task_templates", prepare_reading, "search all templates (*)"},
+    {"list_task_templates", prepare_reading, "list all templates (*)"},
+    {"get_artifact", prepare_reading,
+     "read artifacts, without a grant of all templates (*)"},
 };
 
 static const struct child_tool *tool_named(const char *name)
@@ -251,7 +256,7 @@ static void take_call(void *arg)
 	struct tool_error e = {0};
 	struct rpc_msg m;
 
-	if (!c->tool->prepare(k, args, &e)) {
+	if (!c->tool->prepare(c, args, &e)) {
 		audit_refused(k->run->requestor, c->tool->name,
 			      json_member_str(args, "templateId"), e.code);
 		child_answer_refusal(&answer, &e);

@@ -8,7 +8,7 @@
 
 #include "supervisor/run/worker/worker.h"
 
-/* Is TOOL, of a worker's CALL, run_task_template or search_task_templates? */
+/* Is TOOL, of a worker's CALL, one that runs may call of the contract's? */
 bool children_serve(const char *tool);
 
 /* R calls a tool that children_serve() names, as ASK says: a worker_on_question. */

@@ -173,8 +173,8 @@ static void set_found(struct child_answer *out, struct span found)
 		buf_add(&out->text, found.text, found.len);
 	} else {
 		set_error(out, "ANSWER_TOO_LARGE",
-			  "what the search found does not fit into an answer: "
-			  "ask for less, by limit and detail",
+			  "what the tool answered does not fit into an answer "
+			  "to a run: ask for less, by limit, detail or length",
 			  NULL);
 	}
 }

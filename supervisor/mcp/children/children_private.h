@@ -30,14 +30,14 @@ struct child_answer {
 bool children_may(const struct context *ctx, const struct run *parent,
 		  struct json_object *args, struct tool_error *e);
 
-/* May PARENT search the templates? False: E says why not. */
-bool children_may_search(const struct context *ctx, const struct run *parent,
-			 struct tool_error *e);
+/* May PARENT read what its client may? False: E says that PARENT may not WHAT. */
+bool children_may_read(const struct context *ctx, const struct run *parent,
+		       const char *what, struct tool_error *e);
 
 /* Make the answer of a child that has ended, as A says. */
 void child_answer_run(struct child_answer *out,
 		      const struct run_result_source *a);
-/* Make the answer of TEXT, a JSON-RPC response: to a search, or to a refused call. */
+/* Make the answer of TEXT, a JSON-RPC response: to a tool for reading, or to a refused call. */
 void child_answer_response(struct child_answer *out, const char *text,
 			   size_t len);
 /* Make the answer of E, which is emptied. */

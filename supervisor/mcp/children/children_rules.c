@@ -68,14 +68,13 @@ static bool refuse_grant(const struct run *parent, const char *asked,
 	return false;
 }
 
-/* The search shows all templates that the requestor sees: a grant of some is not enough. */
-bool children_may_search(const struct context *ctx, const struct run *parent,
-			 struct tool_error *e)
+/* A tool for reading shows what is the requestor's: a grant of some templates is not enough. */
+bool children_may_read(const struct context *ctx, const struct run *parent,
+		       const char *what, struct tool_error *e)
 {
 	const char *why = grants_call(parent->template, ctx->config, "*");
 
-	return why == NULL ||
-	       refuse_grant(parent, "*", "search all templates (*)", why, e);
+	return why == NULL || refuse_grant(parent, "*", what, why, e);
 }
 
 /* May T change things, by its annotations? */

@@ -47,6 +47,7 @@ my %templates = (
 	waits    => lua('run.sleep(60000)', annotations => $reads),
 	deep     => lua('if inputs.n == 0 then return 0 end local ok, out = pcall(run.template, "deep", {n = inputs.n - 1}) if not ok then return out.code .. " " .. tostring(out.details.limit) end return type(out) == "number" and out + 1 or out', @may),
 	listed   => lua($catcher, annotations => $reads, permissions => {templates => ['twice', 'kept']}),
+	looks    => lua('local ok, e = pcall(run.call, "get_artifact", {artifactId = "art_2al4fzu5c3l5jwea7zvw6ee2fv"}) return e', annotations => $reads, permissions => {templates => ['twice']}),
 	unasked  => lua($catcher, annotations => $reads),
 	ungranted => lua($catcher, annotations => $reads, permissions => {templates => ['twice']}),
 	program  => {program => $program, @may},
@@ -54,7 +55,7 @@ my %templates = (
 	peeks    => lua('local ok, e = pcall(run.search, "twice") return ok and "found" or {code = e.code, message = e.message}', annotations => $reads, permissions => {templates => ['twice']}),
 );
 my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(calls tries maps many wide deep program finds);
-my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n[grant \"peeks\"]\ntemplates = twice\n")->greeted;
+my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n[grant \"looks\"]\ntemplates = twice\n[grant \"peeks\"]\ntemplates = twice\n")->greeted;
 
 sub out { my ($t, $inputs, %o) = @_; my $v = $s->run_sync($t => $inputs // {}, %o); is($v->{status}, 'succeeded', "$t succeeds") or diag(json_of($v)); return $v->{result} }
 sub tries { my ($t, $inputs, %o) = @_; return out(tries => {template => $t, inputs => $inputs // {}}, %o) }
@@ -124,6 +125,12 @@ is_deeply(out(program => {calls => [{id => 1, template => 'twice', inputs => {n 
 	my $v = $s->run_sync(calls => {template => 'kept', inputs => {}});
 
 	is($v->{result}{run}{artifacts}[0]{artifactId}, $v->{result}{output}{id}, 'the answer lists the artifacts of the child');
+	my $read = out(program => {calls => [{id => 1, tool => 'get_artifact', args => {artifactId => $v->{result}{output}{id}}}, {id => 2, tool => 'list_task_templates', args => {templateId => 'twice'}}, {id => 3, tool => 'get_artifact', args => {}}]});
+
+	is($read->[0]{value}{data}, 'a2VwdA==', 'a run that may call all templates reads artifacts') or diag(json_of($read));
+	is($read->[1]{value}{templates}[0]{templateId}, 'twice', 'a run that may call all templates lists templates');
+	is($read->[2]{error}{code}, 'INVALID_PARAMETER', 'wrong arguments of get_artifact are refused');
+	is(out('looks')->{code}, 'PERMISSION_NOT_ALLOWED', 'a run that may call some templates reads nothing of the client');
 	is(out(calls => {template => 'reader', inputs => {file => {'$artifact' => $v->{result}{output}{id}}}})->{output}, 'kept', 'a child reads the artifact of another');
 	$v = $s->run_sync(calls => {template => 'secret', inputs => {password => 'hidden-word'}});
 	is($v->{result}{output}, 11, 'a child has its secret');

@@ -379,6 +379,12 @@ const struct config_template *config_template_of(const struct config *c,
 	return NULL;
 }
 
+bool config_has_search(const struct config *c)
+{
+	return c->publish_templates != NULL &&
+	       strcmp(c->publish_templates, "search") == 0;
+}
+
 bool config_publishes(const struct config *c, const char *id)
 {
 	static const char run_code[] = "run_bash run_lua run_node run_python";
@@ -386,7 +392,7 @@ bool config_publishes(const struct config *c, const char *id)
 
 	if (list == NULL || strcmp(list, "yes") == 0)
 		return true;
-	if (strcmp(list, "search") == 0) /* the others are found by a search */
+	if (config_has_search(c))
 		list = run_code;
 	return strcmp(list, "no") != 0 && words_have(list, id);
 }

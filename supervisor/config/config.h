@@ -153,6 +153,8 @@ int64_t config_inline_bytes(const struct config *c);
 const struct config_template *config_template_of(const struct config *c,
 						 const char *id);
 
+/* Does a search take the place of templates as tools (publish_templates)? */
+bool config_has_search(const struct config *c);
 /* Is the template ID offered as a tool of its own name (publish_templates)? */
 bool config_publishes(const struct config *c, const char *id);
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
+#include "supervisor/config/config.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/mcp/methods/prompts.h"
 #include "supervisor/mcp/methods/resources.h"
@@ -19,9 +20,14 @@
 #include "supervisor/mcp/uploads/upload_method.h"
 #include "supervisor/mcp/tools/tools.h"
 
-#define INSTRUCTIONS                                                           \
+#define BY_NAME                                                                \
 	"Each template is a tool of its own name; its arguments are the "      \
-	"template's inputs. For anything long, run_task_template with "        \
+	"template's inputs. "
+#define BY_SEARCH                                                              \
+	"search_task_templates finds the template for a purpose, and "         \
+	"run_task_template runs the template. "
+#define INSTRUCTIONS                                                           \
+	"For anything long, run_task_template with "                           \
 	"options {\"mode\": \"async\"} gives a runId at once, and "            \
 	"get_task_run tells how it goes. "                                     \
 	"Artifacts are read by get_artifact."
@@ -74,8 +80,12 @@ static struct json_object *capabilities(const struct requestor *q,
 
 static const char *instructions(const struct context *ctx)
 {
-	return ctx->with_client ? INSTRUCTIONS INSTRUCTIONS_STDIO
-				: INSTRUCTIONS;
+	static const char *const texts[2][2] = {
+	    {BY_NAME INSTRUCTIONS, BY_NAME INSTRUCTIONS INSTRUCTIONS_STDIO},
+	    {BY_SEARCH INSTRUCTIONS,
+	     BY_SEARCH INSTRUCTIONS INSTRUCTIONS_STDIO}};
+
+	return texts[config_has_search(ctx->config)][ctx->with_client];
 }
 
 static void initialize(struct request *req)

@@ -208,6 +208,8 @@ static void drop_clashes(struct catalogue *c)
 
 static void index_templates(struct catalogue *c)
 {
+	size_t bytes = 0;
+
 	c->offers = catalogue_index_new(c->all, c->n);
 	c->words = search_index_new(c->n);
 	for (size_t i = 0; i < c->n; i++) {
@@ -215,7 +217,9 @@ static void index_templates(struct catalogue *c)
 
 		if (i == 0 || strcmp(c->all[i - 1]->id, t->id) != 0)
 			search_index_add(c->words, t->id, t->trust, t->words);
+		bytes += search_doc_bytes(t->words) + strlen(t->signature);
 	}
+	log_debug("catalogue", "templates=%zu search_bytes=%zu", c->n, bytes);
 }
 
 static void forget_index(struct catalogue *c)

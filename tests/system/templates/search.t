@@ -174,7 +174,8 @@ subtest 'publish_templates = search' => sub {
 	my $config = "[server]\npublish_templates = search\n[browser]\nenabled = no\n";
 	my @contract = qw(list_task_templates run_task_template get_task_run list_task_runs cancel_task_run get_artifact get_runtime_profile
 		retry_task_run search_task_templates);
-	my $s = Paddock->new(templates => \@own, config => $config)->greeted;
+	my $s = Paddock->new(templates => \@own, config => $config);
+	like($s->init->{instructions}, qr/\Asearch_task_templates finds /, 'the instructions tell of the search');
 	my $names = sub { return [map { $_->{name} } @{ $_[0]{result}{tools} }] };
 
 	is_deeply($names->($s->call('tools/list')), [@contract, 'run_bash', 'run_python'], 'the tools of the contract and of templates that run code are published');

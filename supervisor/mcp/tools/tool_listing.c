@@ -95,17 +95,19 @@ static void answer_listing(struct listing *l)
 	response_tool_text(l->request, text, len);
 }
 
+/* Add a piece; answer, or ask for a further turn. */
 static void take_turn(void *arg)
 {
 	struct listing *l = arg;
 	struct request *req = l->request;
 
 	continue_listing(l);
-	if (listing_has_ended(l))
+	if (listing_has_ended(l)) {
 		answer_listing(l);
-	else
-		fair_queue_requeue(req->ctx->turns, &req->requestor->turns,
-				   &l->turn);
+		return;
+	}
+	request_mark_large(req);
+	fair_queue_requeue(req->ctx->turns, &req->requestor->turns, &l->turn);
 }
 
 void tool_listing_add(struct tool_listing *l, struct template *t)
@@ -122,11 +124,9 @@ void tool_listing_answer(struct request *req, const struct tool_listing *list)
 			      .turn = {.take = take_turn, .arg = l}};
 	request_set_state(req, &listing_ops, l);
 	buf_add_str(&l->text, "{\"templates\":[");
-	continue_listing(l);
-	if (listing_has_ended(l)) {
-		answer_listing(l);
-		return;
-	}
-	request_mark_large(req);
-	fair_queue_requeue(req->ctx->turns, &req->requestor->turns, &l->turn);
+	if (list->in_turn)
+		take_turn(l);
+	else
+		fair_queue_submit(req->ctx->turns, &req->requestor->turns,
+				  &l->turn);
 }

@@ -14,6 +14,9 @@ struct tool_listing {
 	struct json_object *(*view)(const struct request *req,
 				    const struct template *t, bool whole);
 	bool whole; /* for VIEW */
+	/* the caller has a turn; else the list waits for one, since many searches
+	   may end at once */
+	bool in_turn;
 	/* an answer without room for all says where the next one begins */
 	bool pages;
 	size_t first; /* the number of the first of ALL */

@@ -136,6 +136,7 @@ void tool_templates_list(struct request *req, struct json_object *args)
 	    .view = entry,
 	    .whole = only != NULL,
 	    .pages = true,
+	    .in_turn = true,
 	    .first = (size_t)skip};
 
 	for (size_t i = 0; i < cat->n; i++)

@@ -135,6 +135,8 @@ sub schemas {
     # ---- lists ----
     [30, 'lists of tools', long => 1, first => $hello, say => sub { many(100, sub { request($_[0], 'tools/list', '{}') }) }, dirs => 1],
     ['30b', 'lists of templates', first => $hello, say => sub { many(100, sub { call_text($_[0], 'list_task_templates', '{}') }) }, dirs => 1],
+    ['30h', 'searches', first => $hello, dirs => 1,
+     say => sub { many(100, sub { call_text($_[0], 'search_task_templates', '{"limit":50,"detail":"full","query":"' . 'profile text file word ' x 40 . '"}') }) }],
     ['30c', 'lists of runs', long => 1, first => $hello,
      prepare => sub { my ($c) = @_; $c->run_sync(echo => {a => $_}) for 1 .. 100; 1 },
      say => sub { many(100, sub { call_text($_[0], 'list_task_runs', '{"limit":100}') }) }],

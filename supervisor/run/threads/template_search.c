@@ -42,8 +42,9 @@ static void rank_templates(struct thread_pool_job *j, void *arg)
 {
 	struct template_search *s = arg;
 	const struct search_index *x = s->index;
-	const struct search_doc **docs = xcalloc(x->n + 1, sizeof(*docs));
-	const char **ids = xcalloc(x->n + 1, sizeof(*ids));
+	const struct search_doc **docs =
+	    xcalloc(x->n + 1, sizeof(struct search_doc *));
+	const char **ids = xcalloc(x->n + 1, sizeof(char *));
 	struct search_hit *hits = xcalloc(x->n + 1, sizeof(*hits));
 	size_t n = 0, found;
 

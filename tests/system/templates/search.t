@@ -82,19 +82,20 @@ subtest 'a reload meanwhile' => sub {
 subtest 'others' => sub {
 	my %token = (ada => 'a' x 43, bob => 'b' x 43);
 	my $config = join '', map { "[requestor \"$_\"]\ntoken_sha256 = " . sha256_hex($token{$_}) . "\n" .
-		($_ eq 'ada' ? "templates = zoo both\n" : '') } sort keys %token;
-	my %all = (zoo => {description => 'A zoo with a zebra and stripes.'}, both => $templates{both},
-		map { ("secret_$_" => {description => 'A zebra with secret stripes in a zoo, which bob alone has.'}) } 1 .. 40);
+		($_ eq 'ada' ? "templates = zoo both alpha beta\n" : '') } sort keys %token;
+	my %all = (zoo => {description => 'A zoo with a zebra and stripes.'}, both => $templates{both}, alpha => {description => 'A lion.'}, beta => {description => 'A bear.'},
+		map { ("secret_$_" => {description => 'A zebra with secret stripes beside a lion in a zoo, which bob alone has.'}) } 1 .. 40);
 
 	$_->{trustLevelSupport} = ['local', 'remote'] for values %all;
-	my @servers = map { Http->new(config => $config, templates => $_) } \%all, {map { $_ => $all{$_} } qw(zoo both)};
+	my @servers = map { Http->new(config => $config, templates => $_) } \%all, {map { $_ => $all{$_} } qw(zoo both alpha beta)};
 	my @answers;
 	for my $s (@servers) {
 		$s->{tokens} = \%token;
 		my $ada = $s->client('ada')->greeted;
 		push @answers, [map { my $r = search($ada, @$_); $r->{raw} =~ s/"id":\d+//r }
-			['zebra'], ['secret'], ['secret_1'], ['zoo zebra stripes', limit => 50], ['secret stripes', detail => 'full'], ['bob']];
+			['zebra'], ['secret'], ['secret_1'], ['zoo zebra stripes', limit => 50], ['secret stripes', detail => 'full'], ['bob'], ['lion bear']];
 	}
+	like($answers[0][-1], qr/"alpha".*"beta"/, 'a word is not common by the templates of others');
 	is_deeply($answers[0], $answers[1], 'others\' templates have no effect on any answer');
 	unlike(join('', @{ $answers[0] }), qr/secret_/, 'no answer of a requestor has templates of others');
 	is(scalar(@{ search($servers[0]->client('bob')->greeted, 'secret', limit => 50)->{view}{templates} }), 40, 'a requestor finds the templates of its own');

@@ -512,9 +512,10 @@ install: all
 	test -e $(D)$(SYSCONFDIR)/paddock/paddock.conf || \
 	    $(INSTALL) -m 644 etc/paddock.conf $(D)$(SYSCONFDIR)/paddock
 	for m in $(MANUALS); do $(INSTALL) -D -m 644 man/$$m $(D)$(MANDIR)/man$${m##*.}/$$m || exit 1; done
-	$(INSTALL) -d $(D)$(DOCDIR)/examples/cluster
+	$(INSTALL) -d $(D)$(DOCDIR)/examples/cluster $(D)$(DOCDIR)/examples/codemode
 	$(INSTALL) -m 644 $(DOCS) $(D)$(DOCDIR)
-	$(INSTALL) -m 644 etc/examples/* $(D)$(DOCDIR)/examples
+	$(INSTALL) -m 644 $(wildcard etc/examples/*.*) $(D)$(DOCDIR)/examples
+	$(INSTALL) -m 644 etc/examples/codemode/* $(D)$(DOCDIR)/examples/codemode
 	$(INSTALL) -m 644 etc/cluster/* $(D)$(DOCDIR)/examples/cluster
 	$(INSTALL) -m 644 etc/completion/paddock.bash $(D)$(COMPDIR)/paddock
 	$(INSTALL) -m 644 etc/completion/paddock.fish $(D)$(FISHDIR)/paddock.fish

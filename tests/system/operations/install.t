@@ -14,7 +14,8 @@ my @templates = map { s{.*/}{}r } glob "$TOP/etc/templates/*";
 my @attackers = map { s{.*/}{}r } glob "$TOP/etc/selftest/*";
 my @documents = qw(README.md TUTORIAL.md SECURITY.md NEWS LICENSE);
 my %examples = (
-	(map { ("examples/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/examples/*"),
+	(map { ("examples/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/examples/*.*"),
+	(map { ("examples/codemode/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/examples/codemode/*"),
 	(map { ("examples/cluster/$_" => 1) } map { s{.*/}{}r } glob "$TOP/etc/cluster/*"),
 );
 my @manuals = map { s{.*/}{}r } glob "$TOP/man/*.[1358]";
@@ -112,7 +113,8 @@ cmp_ok(scalar @manuals, '>=', 4, 'manual pages are among them');
 cmp_ok(scalar keys %examples, '>=', 10, 'examples are installed');
 for (['/usr/bin', '755'], ['/usr/libexec/paddock', '755'],
      ['/usr/share/paddock/templates/csv_profile/tests', '755'],
-     ['/usr/share/doc/paddock/examples/cluster', '755'],
+     ['/usr/share/doc/paddock/examples/cluster', '755'], ['/usr/share/doc/paddock/examples/codemode', '755'],
+     ['/usr/libexec/paddock/modules', '755'],
      ['/etc/paddock/conf.d', '755'], ['/etc/paddock/templates', '755']) {
 	is(sprintf('%03o', (stat "$dest$_->[0]")[2] & 07777), $_->[1],
 	   "everybody can look into $_->[0]");

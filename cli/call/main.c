@@ -148,7 +148,7 @@ static int call(int n, const char *const *arg)
 	return ask_run(
 	    "call",
 	    json_pack("template:s version?s inputs:o", arg[0], version, inputs),
-	    "output", NULL);
+	    whole ? NULL : "output", NULL);
 }
 
 static int search(int n, const char *const *arg)

@@ -53,6 +53,12 @@ my %CALLS = (
 	run_node => "const paddock = require('paddock'); paddock.map('csv_profile', Array.from({length: 12}, (_, i) => ({csv: 'a\\n' + '1\\n'.repeat(i)})), {concurrency: 7}).then((all) => console.log(all.reduce((n, p) => n + p.rows, 0)))",
 	run_bash => "for i in {0..11}; do { echo a; ((i == 0)) || yes 1 | head -n \$i; } >\$i.csv; paddock-call csv_profile -i csv=\@\$i.csv >\$i.json & done; wait; cat *.json | perl -ne '\$n += \$1 while /\"rows\":(\\d+)/g; END { print \"\$n\\n\" }'",
 );
+# Code that finds a template by words, and runs the template for all of the run.
+my %FINDS = (
+	run_python => "import paddock\nfound = paddock.search('profile a table', limit=1)[0]['templateId']\nr = paddock.run(found, csv='a\\n')\nprint(found, r['status'], r['runId'][:4], len(r['artifacts']), r['output']['rows'])",
+	run_node => "const p = require('paddock'); p.search('profile a table', {limit: 1}).then(async ([{templateId}]) => { const r = await p.run(templateId, {csv: 'a\\n'}); console.log(templateId, r.status, r.runId.slice(0, 4), r.artifacts.length, r.output.rows); })",
+	run_bash => "t=\$(paddock-search --limit 1 profile a table | grep -o 'csv_profile' | head -n 1); paddock-call \$t --whole -i csv=\$'a\\n' | perl -MJSON::PP -ne '\$r = decode_json(\$_); print \"\$ENV{t}\" , join(\" \", \"csv_profile\", \@{\$r}{status}, substr(\$r->{runId}, 0, 4), scalar \@{\$r->{artifacts}}, \$r->{output}{rows}), \"\\n\"'",
+);
 # Code that keeps 40 artifacts at once.
 my %MANY = (
 	run_python => "import paddock, threading\nthreads = [threading.Thread(target=paddock.keep, args=(f'{i}', b'x' * i)) for i in range(40)]\n"
@@ -68,7 +74,7 @@ sub names { return sort { $a <=> $b || $a cmp $b } map { $_->{name} } @{$_[0]{ar
 
 for my $tool (sort keys %NEEDS) {
 	SKIP: {
-		skip_lacking(19, $NEEDS{$tool});
+		skip_lacking(20, $NEEDS{$tool});
 		for my $more ([], [notebook => 'n']) {
 			my $how = "$tool, " . (@$more ? 'a notebook' : 'a plain run');
 			my $v = view($tool, $ALL{$tool}, @$more);
@@ -87,6 +93,8 @@ for my $tool (sort keys %NEEDS) {
 			is_deeply([grep { $_->{size} != $_->{name} } @{$v->{artifacts}}], [], "$how: each with its own bytes");
 			like($v->{result}{stdout}, qr/\A\W*\.paddock\W*\z/, "$how: no name of a connection stays");
 		}
+		my $r = view($tool, $FINDS{$tool})->{result};
+		is($r->{stdout}, "csv_profile succeeded run_ 2 0\n", "$tool: a template is found, and gives all of its run") or diag explain $r;
 		my $v = view($tool, $tool eq 'run_python' ? 'import paddock; x = paddock.keep("b", "2"); y = 7' : $tool eq 'run_node' ? 'var y = 7; await (await import("paddock")).default.keep("b", "2")' : 'y=7; paddock-keep b <<<2', notebook => 'n');
 		is_deeply([names($v)], ['b'], "$tool: a further cell keeps its own artifact");
 		ok(!exists $v->{result}{notebook}{checkpoint}, "$tool: the state after a cell that has called can be kept");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# OtherBuild.pm - the programs of the build with another paddockd in place of theirs.
+# OtherBuild.pm - the programs of the build, with another paddockd.
 package OtherBuild;
 
 use strict;
@@ -11,8 +11,8 @@ use Paddock;
 
 our @EXPORT = qw(other_build);
 
-# A folder for PADDOCK_BUILD, with a copy of PADDOCKD. The folder is called build and has etc
-# beside it, as in a checkout: the templates of etc/templates are this paddockd's own.
+# Returns a folder for PADDOCK_BUILD with a copy of PADDOCKD. The folder's name is build, and etc
+# is beside the folder, as in a checkout: so the templates of etc/templates have the shipped grants.
 sub other_build {
 	my ($paddockd) = @_;
 	my $root = tempdir('paddock-other.XXXXXX', TMPDIR => 1, CLEANUP => 1);

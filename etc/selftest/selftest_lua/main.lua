@@ -73,6 +73,10 @@ end
 
 function attack.tool() return run_.call("navigate", {url = "http://localhost/"}) end
 
+function attack.calls() return run_.template("selftest_sh", {try = "environment"}) end
+
+function attack.searches() return run_.search("attacks") end
+
 function attack.flood()
   for i = 1, 1000000 do run_.progress(i, 1000000, "flood") end
   return "told"

@@ -459,7 +459,9 @@ void shared_queue_hand_over(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (is_back_to_give(s, r) || awaits_resident(r)) {
+		if (r->family.depth > 0) {
+			continue; /* children end here, with the parent */
+		} else if (is_back_to_give(s, r) || awaits_resident(r)) {
 			shared_queue_give_back(s, r);
 		} else if (shared_queue_is_used(s) && runs_retry_rests(r)) {
 			/* R is tried again by a server with room */

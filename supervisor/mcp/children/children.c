@@ -300,6 +300,8 @@ void children_ask(struct context *ctx, struct run *r,
 	c->turn.arg = c;
 	make_message(&c->msg, ask->seq, c->tool->name,
 		     json_object_get(ask->params));
+	c->msg.cost = c->msg.held = ask->cost;
+	memory_add(&r->requestor->memory, ask->cost);
 	LIST_INSERT_HEAD(&k->calls, c, link);
 	fair_queue_submit(ctx->turns, &r->requestor->turns, &c->turn);
 }

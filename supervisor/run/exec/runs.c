@@ -160,7 +160,8 @@ void runs_leave(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (r->state == RUN_QUEUED && run_is_here(r))
+		if (r->state == RUN_QUEUED && run_is_here(r) &&
+		    r->family.depth == 0)
 			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
 }
 

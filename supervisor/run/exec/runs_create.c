@@ -248,8 +248,10 @@ static bool join_parent(const struct runs *s, struct run *r,
 	if (parent == NULL)
 		return true;
 	left = run_left_ms(parent);
-	r->limits.timeout_ms =
-	    lower_limit(r->limits.timeout_ms, left > 1 ? left : 1);
+	if (left < r->limits.timeout_ms) {
+		r->limits.timeout_ms = left > 1 ? left : 1;
+		r->limits.by[LIMIT_TIMEOUT] = BY_CALLER;
+	}
 	if (!runs_may_wait_for(s, parent, r, e))
 		return false;
 	run_family_join(r, parent);

@@ -89,9 +89,10 @@ bool runs_may_wait_for(const struct runs *s, const struct run *parent,
 			       child->template->id);
 	else if (!residents_live_here(s->ctx->residents, child))
 		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
-			       "the notebook \"%s\" lives on another node, and "
-			       "calls of a run stay on the run's node: use "
-			       "another notebook",
+			       "the notebook \"%s\" does not live on the node "
+			       "of the run that calls, where calls stay: have "
+			       "the client begin the notebook there, or call "
+			       "without a notebook",
 			       child->notebook.name);
 	return e->code == NULL;
 }

@@ -89,7 +89,10 @@ bool runs_has_slot(const struct runs *s)
 
 bool runs_can_start(struct runs *s)
 {
-	if (s->ctx->quiet || !runs_has_lease(s))
+	/* runs that go on in a server that ends call templates to the last */
+	bool just_calls = s->ctx->draining && s->ctx->flush_until_ms == 0;
+
+	if ((s->ctx->quiet && !just_calls) || !runs_has_lease(s))
 		return false;
 	/* kinds without an available worker now; of programs a zygote may never
 	   start, which a try finds out */
@@ -103,6 +106,8 @@ bool runs_can_start(struct runs *s)
 	share_places(s);
 	s->sched.least =
 	    sched_least(&s->sched, (size_t)s->ctx->config->max_concurrent_runs);
+	if (just_calls && s->sched.least == 0)
+		s->sched.least = 1;
 	return s->unrecorded <= RUNS_UNRECORDED_MAX &&
 	       s->sched.least < SCHED_LEVELS && runs_has_slot(s);
 }
@@ -407,7 +412,8 @@ static void on_begun(void *arg, const struct store_result *res)
 			    CLOCK_TIMEVAL(PAUSE_MS));
 		return;
 	}
-	if (s->ctx->draining && s->ctx->cluster != NULL) {
+	if (s->ctx->draining && s->ctx->cluster != NULL &&
+	    r->family.depth == 0) { /* children end with the parent here */
 		runs_begin_undo(s, r);
 		return;
 	}

@@ -28,6 +28,7 @@ struct worker_question {
 	/* an object; for INPUT the request's params, perhaps with timeoutMs
 	   and key */
 	struct json_object *params;
+	size_t cost; /* approximate bytes of memory of PARAMS */
 };
 
 /*

@@ -335,7 +335,8 @@ static int whole(struct worker *w)
 {
 	struct question *a = w->asking;
 	char *tool = a->tool; /* an answer frees A before this returns */
-	struct worker_question ask = {a->seq, a->kind, tool, NULL};
+	struct worker_question ask = {
+	    .seq = a->seq, .kind = a->kind, .tool = tool};
 	size_t cost;
 	/* bounded, since the loop reads, measures and frees the tree */
 	int rc = json_parse_cost(&ask.params, buf_data(&w->params),
@@ -356,6 +357,7 @@ static int whole(struct worker *w)
 	/* of a CALL the text alone is kept, on its way to the tool */
 	room = hold_question(
 	    w, a, a->kind == WORKER_QUESTION_CALL ? a->total : OPEN_COST(cost));
+	ask.cost = cost;
 	/* without parameters: there were too many */
 	hand_on(w, &ask, room);
 	json_object_put(ask.params);

@@ -5,6 +5,7 @@
 use lib 'tests/lib';
 use Paddock;
 use Cage;
+use Daemon;
 
 my $reads = {readOnlyHint => true, destructiveHint => false};
 my @may = (annotations => $reads, permissions => {templates => ['*']});
@@ -146,6 +147,19 @@ is($s->run_sync(cells => {notebook => 'a', other => 'b'})->{result}, 'ok', 'a ru
 }
 
 # ---- the server's end ----
+
+{
+	my $d = Daemon->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 2\n$grants");
+	my $c = $d->client->greeted;
+	my $id = $c->ask_run(sums => {list => [1 .. 400]}, mode => 'sync');
+
+	$d->log_has(qr/template=twice .*started=yes/);
+	$d->signal('TERM');
+	my $v = $c->result($id)->{view};
+	is($v->{result}, 160400, 'a run that goes on while the server drains goes on to call templates') or diag(json_of($v));
+	$c->hang_up;
+	$d->stop("the server ends after the run");
+}
 
 {
 	my $k = server('max_concurrent_runs = 1', shared => 1)->greeted;

@@ -197,8 +197,9 @@ static int show_modules(int root, const struct rootfs *t)
 				    : show_host(root, ROOTFS_MODULES,
 						t->modules, MOUNTS_READ_ONLY);
 
+	/* where the zygote may not look, programs do without */
 	has_modules = rc == 0;
-	return rc == -ENOENT ? 0 : rc;
+	return rc == -ENOENT || rc == -EACCES ? 0 : rc;
 }
 
 /* ---- devices ---- */

@@ -126,7 +126,7 @@ static void accept_caller(struct caller *c, struct str name)
 	shim_log(LOG_WARNING, wrong, sizeof(wrong) - 1);
 }
 
-/* Accept the processes that have named themselves, as far as there is room. */
+/* Accept named processes, as far as there is room. */
 static void accept_named(void)
 {
 	struct caller *c;
@@ -251,6 +251,15 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
+/* Has the process ended before a first line? */
+static bool is_deserted(const struct caller *c)
+{
+	struct pollfd p = {.fd = c->answers};
+
+	return c->lines >= 0 && !is_readable(c->lines) && poll(&p, 1, 0) > 0 &&
+	       (p.revents & POLLERR) != 0;
+}
+
 static bool has_room(const struct caller *c)
 {
 	return c->lines >= 0 && buf_len(&c->held) <= LINE_MAX_BYTES &&
@@ -312,6 +321,8 @@ void shim_serve_callers(struct shim *s, int reads)
 		feed_answers(c);
 		for (int i = 0; i < reads && recv_lines(s, c); i++)
 			;
+		if (is_deserted(c))
+			sys_drop(&c->lines);
 		if (c->lines < 0 && c->looked == buf_len(&c->held))
 			end_caller(c);
 	}

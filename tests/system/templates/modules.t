@@ -116,6 +116,7 @@ my %ROGUES = (
 	'no JSON' => speaking('{', 'null', '{"log":1}', '{"log":{"level":"info"},"step":{}}', "\x01"),
 	'a line without an end' => speaking('{"log":{"level":"info","message":"' . 'x' x 1200000),
 	'a missing reader' => speaking('{"artifact":{"id":1,"data":"x","name":"r"}}'),
+	'70 names of processes that have ended' => "for i in {1..70}; do timeout -s KILL 0.01 paddock-ask x; done >/dev/null 2>&1; for i in {1..70}; do mkfifo $DOOR.\$i.lines $DOOR.\$i.answers; (exec 5<>$DOOR.\$i.answers; echo \$i >$DOOR; for ((k = 0; k < 1000; k++)); do :; done); done",
 	'nothing, and stays' => "mkfifo $DOOR.s.lines $DOOR.s.answers; (exec 5<>$DOOR.s.lines 6<>$DOOR.s.answers; echo s >$DOOR; sleep 600) & sleep 0",
 );
 

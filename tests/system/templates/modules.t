@@ -137,6 +137,20 @@ SKIP: {
 	}
 }
 
+# ---- whoever started the server ----
+
+for (users()) {
+	my ($who, $user) = @$_;
+
+	SKIP: {
+		skip_lacking(1, 'perl');
+		my $of = Paddock->new(user => $user, dirs => ["$TOP/etc/templates"])->greeted;
+		my $v = $of->run_sync(run_bash => {code => 'echo x | paddock-keep a.txt >/dev/null && paddock-call word_count -i text=x'});
+		like($v->{result}{stdout}, qr/"words":1/, "$who: the commands are there, and answered") or diag explain $v;
+		$of->stop;
+	}
+}
+
 # ---- an answer ----
 
 SKIP: {

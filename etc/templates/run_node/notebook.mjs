@@ -264,14 +264,19 @@ const onBegun = () => {
 		interruptHead();
 };
 
+// A process that the code starts meanwhile would keep the cell from its end.
+const interruptAll = () => {
+	interruptHead();
+	endRest();
+};
+
 // What runs is interrupted, and what waits; after the grace time the head is killed.
 const interrupt = (why, grace) => {
 	if (!head)
 		return;
 	cell.why = why;
-	interruptHead();
-	cell.again ??= setInterval(interruptHead, AGAIN);
-	endRest();
+	interruptAll();
+	cell.again ??= setInterval(interruptAll, AGAIN);
 	endSoon(why, grace);
 };
 

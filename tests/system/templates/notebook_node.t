@@ -92,6 +92,8 @@ for my $code (@waits) {
 	$r = $s->cell($code, timeoutMs => 300);
 	is_deeply([$r->{output}{exitCode}, $r->{output}{stderr} =~ /(ended after 300 ms, which is its timeoutMs\n)\z/, state_of($r)], [124, "ended after 300 ms, which is its timeoutMs\n", 'kept'], "a cell is interrupted: $code");
 }
+$r = $s->cell('require("child_process").spawn("sleep", ["600"]).on("exit", () => require("child_process").spawn("sleep", ["600"])); k', timeoutMs => 300);
+is(state_of($r), 'kept', 'a cell is interrupted that starts a process when the processes of the cell are ended');
 is(why($r), 'the code was ended after 300 ms, which is its timeoutMs; what it had set until then stays', 'an interrupted cell says why, and what stays');
 is(value('[x, k > 5]'), '[ 6, true ]', 'all variables are there after interrupts');
 is_deeply([map { $s->cell('for (;;) ;', timeoutMs => 1)->{output}{exitCode} } 1 .. 3], [124, 124, 124], 'a cell that has no time at all is ended');

@@ -16,6 +16,8 @@
 #include "cli/client/tool_call.h"
 #include "proto/json/json_pack.h"
 
+#define LAST_OF                                                                \
+	100 /* the newest runs, among which is the last that a client called */
 #define ID_CHARS "234567abcdefghijklmnopqrstuvwxyz"
 #define ID_CHARS_MAX (ID_TEXT("run") - 4)
 #define LEAST_CHARS                                                            \
@@ -34,6 +36,16 @@ char *run_id_beginning(const char *given, const char *kind)
 	return whole ? xstrdup(given) : xasprintf("%s%s", kind, given);
 }
 
+/* Return the newest of RUNS that a client called; else the caller of the newest. */
+static const char *last_of(struct json_object *runs)
+{
+	json_each(run, runs)
+		if (json_member_str(run, "parentRunId") == NULL)
+			return json_member_str(run, "runId");
+	return json_member_str(json_object_array_get_idx(runs, 0),
+			       "parentRunId");
+}
+
 int run_id_find(const struct cli *cli, struct client *c, const char *given,
 		char **id)
 {
@@ -46,11 +58,11 @@ int run_id_find(const struct cli *cli, struct client *c, const char *given,
 		*id = xstrdup(given);
 		return 0;
 	}
-	rc = tool_call(cli, c, "list_task_runs",
-		       json_pack("limit:i idPrefix?s", last ? 1 : 2, prefix),
-		       &page);
+	rc = tool_call(
+	    cli, c, "list_task_runs",
+	    json_pack("limit:i idPrefix?s", last ? LAST_OF : 2, prefix), &page);
 	runs = json_member(page, "runs");
-	if (rc == 0 && json_length(runs) > 1)
+	if (rc == 0 && json_length(runs) > 1 && !last)
 		rc = message_fail(
 		    CLI_USAGE,
 		    "several of your runs begin with \"%s\"; say more of the id "
@@ -59,6 +71,8 @@ int run_id_find(const struct cli *cli, struct client *c, const char *given,
 	else if (rc == 0 && json_length(runs) == 0 && last)
 		rc = message_fail(CLI_ABSENT,
 				  "there is no last run: you have none");
+	else if (rc == 0 && last)
+		*id = xstrdup(last_of(runs));
 	else if (rc == 0)
 		*id = xstrdup(
 		    json_length(runs) == 0

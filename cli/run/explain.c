@@ -25,7 +25,8 @@
 #include "cli/terminal/server_flags.h"
 #include "proto/json/json_pack.h"
 
-#define LINES_MAX 20 /* of a message */
+#define LINES_MAX 20   /* of a message */
+#define CHILDREN_MAX 3 /* called runs that failed */
 
 struct story {
 	const char *words; /* name the run in further commands */
@@ -436,6 +437,29 @@ static void about_met(struct story *s)
 	}
 }
 
+/* Name the called runs that failed: perhaps the reason of the failure. */
+static void about_children(struct story *s)
+{
+	int n = 0;
+
+	json_each(child, json_member(s->view, "children")) {
+		const char *code = json_member_str(child, "errorCode");
+
+		if (code != NULL && n++ < CHILDREN_MAX)
+			add_sentence(s->errmsg,
+				     "It called %s (%s), which ended with %s.",
+				     json_member_str(child, "templateId"),
+				     json_member_str(child, "runId"), code);
+	}
+	if (n > CHILDREN_MAX)
+		add_sentence(s->errmsg,
+			     "%d more of the runs that it called failed.",
+			     n - CHILDREN_MAX);
+	if (n > 0)
+		add_sentence(s->help, "The reason of a called run: paddock "
+				      "explain RUN, with the id above.");
+}
+
 static void tell_missing(void *arg, const char *line)
 {
 	struct story *s = arg;
@@ -497,6 +521,7 @@ static void about_end(struct story *s, const char *status)
 		    json_member_str(one, "errorCode"),
 		    json_member_str(one, "message"));
 	about_met(s);
+	about_children(s);
 	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {
 		about_error(s);

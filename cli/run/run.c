@@ -35,7 +35,7 @@
 static struct {
 	struct opt_list inputs, grants, answers;
 	const char *file, *timeout, *mode, *out, *key, *version;
-	bool no_artifacts, detach, exit_code;
+	bool no_artifacts, detach, exit_code, allow_writes;
 } flags;
 
 /* "run" has all but the last, "retry" all but the first. */
@@ -64,6 +64,8 @@ static const struct opt opts[] = {
      "succeeded"},
     {"no-artifacts", 0, OPT_FLAG, &flags.no_artifacts, NULL,
      "leave artifacts on the server"},
+    {"allow-writes", 0, OPT_FLAG, &flags.allow_writes, NULL,
+     "let the run call templates that change things"},
     {"idempotency-key", 0, OPT_TEXT, &flags.key, "KEY",
      "the same key and inputs give the same run again"},
     {"version", 0, OPT_TEXT, &flags.version, "VERSION",
@@ -98,6 +100,7 @@ static int read_run_flags(struct run_call *r, const char *operand)
 		    "--idempotency-key has %zu bytes; 1 to 200 would pass",
 		    strlen(flags.key));
 	r->key = flags.key;
+	r->allow_writes = flags.allow_writes;
 	r->template = xstrdup(operand);
 	at = strchr(r->template, '@');
 	if (at != NULL) {

@@ -32,6 +32,10 @@ static const char *tool_of(const struct run_call *r)
 static struct json_object *call_arguments(const struct run_call *r,
 					  const char *mode)
 {
+	struct json_object *options =
+	    json_pack("timeoutMs?i mode:s idempotencyKey:s allowWrites?b",
+		      r->timeout_ms, mode, r->key, r->allow_writes);
+
 	if (r->again != NULL)
 		return json_pack(
 		    "runId:s templateVersion?s inputs?O members?O options:o",
@@ -41,12 +45,9 @@ static struct json_object *call_arguments(const struct run_call *r,
 			    json_object_object_length(r->members) > 0
 			? r->members
 			: NULL,
-		    json_pack("timeoutMs?i mode:s idempotencyKey:s",
-			      r->timeout_ms, mode, r->key));
+		    options);
 	return json_pack("templateId:s templateVersion?s inputs:O options:o",
-			 r->template, r->version, r->inputs,
-			 json_pack("timeoutMs?i mode:s idempotencyKey:s",
-				   r->timeout_ms, mode, r->key));
+			 r->template, r->version, r->inputs, options);
 }
 
 static bool ask_to_cancel(struct run_call *r, const char *id)

@@ -22,7 +22,8 @@ struct run_call {
 	struct json_object *members;
 	struct json_object *schema; /* of inputs; owned; NULL: unknown */
 	int64_t timeout_ms;
-	const char *key; /* the idempotency key; NULL: make a key */
+	bool allow_writes; /* of templates that the run calls */
+	const char *key;   /* the idempotency key; NULL: make a key */
 	char made_key[sizeof(RUN_CALL_KEY_PREFIX) + 2 * RUN_CALL_KEY_BYTES];
 	struct answers answers; /* to the template's questions */
 	struct progress progress;

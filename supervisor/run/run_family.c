@@ -70,9 +70,9 @@ void run_family_leave(struct run *r)
 /* Return the status of C, a child of R, which is cancelled when R ends before C. */
 static const char *status_of(const struct run *r, const struct run_child *c)
 {
-	if (c->open == NULL)
-		return c->status;
-	return run_terminal(r) ? "canceled" : run_status(c->open);
+	return c->open == NULL	 ? c->status
+	       : run_terminal(r) ? "canceled"
+				 : run_status(c->open);
 }
 
 void run_family_write(struct buf *out, const struct run *r)

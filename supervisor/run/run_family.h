@@ -24,8 +24,7 @@ struct run_family {
 	bool allows_writes; /* the client's options.allowWrites */
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
 	TAILQ_ENTRY(run) link;	    /* in parent.children */
-	size_t n_open;		    /* of CHILDREN */
-	size_t n_made;
+	size_t n_open, n_made;
 	struct run_child *listed; /* of the view; owned */
 	bool lends; /* runs_family.c's: the children have the run's place */
 };

@@ -311,9 +311,10 @@ struct json_object *run_json_ended_handle(const char *id,
 struct json_object *run_json_summary(const struct store_run *row,
 				     const char *node)
 {
-	return json_pack("runId:s templateId:s status:s createdAt:i "
-			 "updatedAt:i retriedFrom?s node?s",
-			 row->id, row->template_id,
-			 run_json_status(row->status), row->created_ms,
-			 row->updated_ms, row->retried_from, node);
+	return json_pack(
+	    "runId:s templateId:s status:s createdAt:i updatedAt:i "
+	    "retriedFrom?s parentRunId?s node?s",
+	    row->id, row->template_id, run_json_status(row->status),
+	    row->created_ms, row->updated_ms, row->retried_from,
+	    row->parent_run_id, node);
 }

@@ -435,12 +435,13 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define ROW "ctid"
 #define RUN "requestor, id"
 /* Read the rows in an index's order: a join would read all rows of a day. */
-#define PICKED HEAD("") ", node"
+#define PICKED HEAD("") ", node" ADDED
 /* A page has the name of the node of each run, and no bulk columns. */
 #define PAGED HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"
 #define PAGE(pick)                                                             \
 	"SELECT " PAGED                                                        \
-	" CASE WHEN page.status > 0 THEN page.node END FROM (" pick            \
+	" CASE WHEN page.status > 0 THEN page.node END"                        \
+	STORE_RUN_ADDED(NAMED, "page.") " FROM (" pick                         \
 	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"id = (SELECT run FROM idem WHERE requestor = ?1"                      \

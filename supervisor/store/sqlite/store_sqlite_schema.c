@@ -407,11 +407,12 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define RUN ROW /* rowid finds a run of any requestor */
 /* A page: the rows are picked by an index alone, and only then read. */
 #define PICKED "id, rowid AS at"
+#define NO_BULK ", NULL, NULL, NULL, NULL, NULL, NULL" /* and no node */
 #define PAGE(pick)                                                             \
-	"SELECT " HEAD(                                                        \
-	    "runs.") " FROM (" pick                                            \
-		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"           \
-		     " CROSS JOIN runs WHERE runs.rowid = page.at ORDER BY page.id DESC"
+	"SELECT " HEAD("runs.")                                                \
+	NO_BULK STORE_RUN_ADDED(NAMED, "runs.") " FROM (" pick                 \
+	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"                        \
+	" CROSS JOIN runs WHERE runs.rowid = page.at ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"template_id = " template_id_ " AND idem_key = " key                   \
 	" AND idem_key IS NOT NULL"

@@ -70,6 +70,7 @@ sub tries { my ($t, $inputs, %o) = @_; return out(tries => {template => $t, inpu
 	my $child = $s->get($v->{result}{run}{runId});
 
 	is($child->{parentRunId}, $v->{runId}, 'the view of a child names the run that called');
+	is_deeply([map { $_->{parentRunId} } @{$s->tool('list_task_runs', {limit => 2})->{view}{runs}}], [$v->{runId}, undef], 'the list of runs names the run that called');
 	is($child->{depth}, 1, 'the view of a child says how deep it was called');
 	is_deeply($v->{children}, [{runId => $child->{runId}, templateId => 'twice', status => 'succeeded'}], 'the view of a parent lists the children');
 	is($v->{childrenTotal}, 1, 'the view of a parent counts the children');

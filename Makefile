@@ -231,7 +231,7 @@ $(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,brows
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROWSER)
 
 # A program by several names, in the cage.
-CALL_NAMES = search keep ask progress log
+CALL_NAMES = search keep artifact ask progress log
 $(B)/modules/bin/paddock-call: $(B)/obj/cli/call/main.o $(call archives,cli proto base)
 	@mkdir -p $(@D)
 	@echo '  LD $@'

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/os/sys.h"
+#include "base/text/base64.h"
 #include "cli/ask/input.h"
 #include "cli/call/run_line.h"
 #include "cli/terminal/cli.h"
@@ -40,6 +41,8 @@ static const struct {
     {"TEMPLATE_VERSION_UNSUPPORTED", CLI_ABSENT},
     {"RUN_TIMEOUT", CLI_TIMEOUT},
     {"RUN_CANCELED", CLI_CANCELED},
+    {"ARTIFACT_NOT_FOUND", CLI_ABSENT},
+    {"ARTIFACT_EXPIRED", CLI_ABSENT},
     {"PERMISSION_NOT_ALLOWED", CLI_TROUBLE},
     {"QUEUE_FULL", CLI_TROUBLE},
     {"QUOTA_EXCEEDED", CLI_TROUBLE},
@@ -215,6 +218,45 @@ static int keep(int n, const char *const *arg)
 	return rc;
 }
 
+/* Write the bytes in PART's data; *AT counts the bytes. 0 or an exit status. */
+static int write_part(struct json_object *part, size_t *at)
+{
+	const char *coded = json_member_str(part, "data");
+	size_t n = coded != NULL ? strlen(coded) : 0, len = 0;
+	char *data = xcalloc(1, n + 1);
+	int rc = CLI_OK;
+
+	if (coded == NULL || base64_decode(data, &len, coded, n) != 0)
+		rc = message_fail(CLI_TROUBLE, "the artifact cannot be read");
+	else if (fwrite(data, 1, len, stdout) != len)
+		rc = message_fail(CLI_TROUBLE, "stdout: %s", strerror(errno));
+	*at += len;
+	free(data);
+	return rc;
+}
+
+static int read_artifact(int n, const char *const *arg)
+{
+	bool complete = false;
+	size_t at = 0;
+	int rc = CLI_OK;
+
+	(void)n;
+	while (rc == CLI_OK && !complete) {
+		struct json_object *part = NULL, *args;
+
+		args = json_pack("artifactId:s offset:i", arg[0], at);
+		rc = ask_run("call",
+			     json_pack("tool:s args:o", "get_artifact", args),
+			     NULL, &part);
+		complete = json_member_bool(part, "complete");
+		if (rc == CLI_OK)
+			rc = write_part(part, &at);
+		json_object_put(part);
+	}
+	return rc;
+}
+
 static int ask(int n, const char *const *arg)
 {
 	struct json_object *form, *answer = NULL;
@@ -274,6 +316,8 @@ static const struct command commands[] = {
     {"paddock-keep", "[--type TYPE] NAME [FILE]",
      "keep a file, or stdin, as an artifact", NULL, keep_opts,
      ARRAY_LEN(keep_opts), 1, 2, false, NULL, NULL},
+    {"paddock-artifact", "ID", "write an artifact's bytes to stdout", NULL,
+     NULL, 0, 1, 1, false, NULL, NULL},
     {"paddock-ask", "MESSAGE [SCHEMA]", "ask the user", NULL, NULL, 0, 1, 2,
      false, NULL, NULL},
     {"paddock-progress", "DONE TOTAL [MESSAGE]", "tell how far the run is",
@@ -282,7 +326,7 @@ static const struct command commands[] = {
      0, 2, 2, false, NULL, NULL},
 };
 static int (*const functions[])(int n, const char *const *arg) = {
-    call, search, keep, ask, progress, write_log};
+    call, search, keep, read_artifact, ask, progress, write_log};
 
 static void help(const struct command *c, FILE *to)
 {

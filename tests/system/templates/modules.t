@@ -59,6 +59,12 @@ my %FINDS = (
 	run_node => "const p = require('paddock'); p.search('profile a table', {limit: 1}).then(async ([{templateId}]) => { const r = await p.run(templateId, {csv: 'a\\n'}); console.log(templateId, r.status, r.runId.slice(0, 4), r.artifacts.length, r.output.rows); })",
 	run_bash => "t=\$(paddock-search --limit 1 profile a table | grep -o 'csv_profile' | head -n 1); paddock-call \$t --whole -i csv=\$'a\\n' | perl -MJSON::PP -ne '\$r = decode_json(\$_); print \"\$ENV{t}\" , join(\" \", \"csv_profile\", \@{\$r}{status}, substr(\$r->{runId}, 0, 4), scalar \@{\$r->{artifacts}}, \$r->{output}{rows}), \"\\n\"'",
 );
+# Code that keeps a large artifact, and reads the artifact.
+my %READS = (
+	run_python => "import paddock\ndata = bytes(range(256)) * 2000\nprint(paddock.artifact(paddock.keep('big', data)) == data)",
+	run_node => "const p = require('paddock'); const data = Buffer.alloc(512000, 'abc\\xff'); p.keep('big', data).then(p.artifact).then((read) => console.log(data.equals(read) ? 'True' : 'False'))",
+	run_bash => "head -c 512000 /dev/urandom >big; paddock-artifact \$(paddock-keep big big) | cmp - big && echo True",
+);
 # Code that keeps 40 artifacts at once.
 my %MANY = (
 	run_python => "import paddock, threading\nthreads = [threading.Thread(target=paddock.keep, args=(f'{i}', b'x' * i)) for i in range(40)]\n"
@@ -74,7 +80,7 @@ sub names { return sort { $a <=> $b || $a cmp $b } map { $_->{name} } @{$_[0]{ar
 
 for my $tool (sort keys %NEEDS) {
 	SKIP: {
-		skip_lacking(20, $NEEDS{$tool});
+		skip_lacking(21, $NEEDS{$tool});
 		for my $more ([], [notebook => 'n']) {
 			my $how = "$tool, " . (@$more ? 'a notebook' : 'a plain run');
 			my $v = view($tool, $ALL{$tool}, @$more);
@@ -95,6 +101,7 @@ for my $tool (sort keys %NEEDS) {
 		}
 		my $r = view($tool, $FINDS{$tool})->{result};
 		is($r->{stdout}, "csv_profile succeeded run_ 2 0\n", "$tool: a template is found, and gives all of its run") or diag explain $r;
+		is(view($tool, $READS{$tool})->{result}{stdout}, "True\n", "$tool: an artifact is read in parts");
 		my $v = view($tool, $tool eq 'run_python' ? 'import paddock; x = paddock.keep("b", "2"); y = 7' : $tool eq 'run_node' ? 'var y = 7; await (await import("paddock")).default.keep("b", "2")' : 'y=7; paddock-keep b <<<2', notebook => 'n');
 		is_deeply([names($v)], ['b'], "$tool: a further cell keeps its own artifact");
 		ok(!exists $v->{result}{notebook}{checkpoint}, "$tool: the state after a cell that has called can be kept");

@@ -12,6 +12,7 @@ The manual page paddock-python(3) has the whole.
 """
 from __future__ import annotations
 
+import base64
 import itertools
 import os
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from ._connection import Error, connection as _connection, error_of as _error_of
 __all__ = [
     "Error",
     "acall",
+    "artifact",
     "ask",
     "call",
     "keep",
@@ -139,6 +141,17 @@ def map(
 def search(query: str, limit: int = 8) -> List[Dict[str, Any]]:
     """The templates that fit the words of QUERY best: templateId, version, name, description, inputs."""
     return _connection.ask("call", {"search": query, "limit": limit})["templates"]
+
+
+def artifact(artifact_id: str) -> bytes:
+    """The bytes of one of the caller's artifacts, such as a called template has kept."""
+    data = b""
+    while True:
+        args = {"artifactId": artifact_id, "offset": len(data)}
+        part = _connection.ask("call", {"tool": "get_artifact", "args": args})
+        data += base64.b64decode(part["data"])
+        if part["complete"]:
+            return data
 
 
 def keep(

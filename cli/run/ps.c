@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -26,9 +27,10 @@
 
 #define PAGE 100     /* the most that list_task_runs returns at once */
 #define LATE_MS 3000 /* a heartbeat comes each second */
+#define DEPTH_MAX 64 /* of a tree of runs; deeper runs are left out */
 
 static struct {
-	bool all, warm, nodes, residents;
+	bool all, tree, warm, nodes, residents;
 	const char *template, *status, *since, *most;
 } flags;
 
@@ -42,6 +44,8 @@ static const struct opt opts[] = {
      "only runs of that time: 90m, 7d; a bare number is seconds"},
     {"limit", 'n', OPT_TEXT, &flags.most, "NUMBER",
      "the newest so many; all states, unless --status says which"},
+    {"tree", 0, OPT_FLAG, &flags.tree, NULL,
+     "each run above the runs that it called, with the time each took"},
     {"warm", 0, OPT_FLAG, &flags.warm, NULL,
      "instead of runs, the workers that wait for them, by template"},
     {"nodes", 0, OPT_FLAG, &flags.nodes, NULL,
@@ -104,6 +108,88 @@ static int gather(const struct cli *cli, struct client *c, const char *status,
 	return rc;
 }
 
+/* ---- a tree of runs ---- */
+
+/* Append RUN, and the runs that it called, oldest first; CALLED has the lists by id. */
+static void add_family(struct json_object *tree, struct json_object *called,
+		       struct json_object *run, int depth)
+{
+	struct json_object *list =
+	    json_member(called, json_member_str(run, "runId"));
+
+	json_add(run, "depth:i", depth);
+	json_object_array_add(tree, json_object_get(run));
+	for (size_t i = json_length(list); depth < DEPTH_MAX && i-- > 0;)
+		add_family(tree, called, json_object_array_get_idx(list, i),
+			   depth + 1);
+}
+
+/* Return the runs of LIST, newest first, each above the runs that it called. */
+static struct json_object *tree_of(struct json_object *list)
+{
+	struct json_object *tree = json_object_new_array();
+	struct json_object *called = json_object_new_object();
+
+	json_each(one, list)
+		json_object_object_add(called, json_member_str(one, "runId"),
+				       json_object_new_array());
+	json_each(run, list) {
+		const char *by = json_member_str(run, "parentRunId");
+		struct json_object *siblings =
+		    by != NULL ? json_member(called, by) : NULL;
+
+		if (siblings != NULL)
+			json_object_array_add(siblings, json_object_get(run));
+	}
+	json_each(first, list) {
+		const char *by = json_member_str(first, "parentRunId");
+
+		if (by == NULL || json_member(called, by) == NULL)
+			add_family(tree, called, first, 0);
+	}
+	json_object_put(called);
+	return tree;
+}
+
+/* ---- runs ---- */
+
+static bool has_ended(const char *status)
+{
+	return strcmp(status, "queued") != 0 && strcmp(status, "running") != 0;
+}
+
+/* Write how long the run R, ended or not, has taken. */
+static void took_text(char text[DURATION_SIZE], struct json_object *r,
+		      int64_t now)
+{
+	int64_t end = has_ended(json_member_str(r, "status"))
+			  ? json_member_int(r, "updatedAt")
+			  : now;
+	int64_t ms = end - json_member_int(r, "createdAt");
+
+	duration_text(text, ms > 0 ? ms : 0);
+}
+
+static void add_run(struct table *t, struct json_object *r, int64_t now)
+{
+	int64_t age = now - json_member_int(r, "createdAt");
+	char took[DURATION_SIZE], text[DURATION_SIZE];
+	char *ago,
+	    *template = xasprintf("%*s%s", 2 * (int)json_member_int(r, "depth"),
+				  "", json_member_str(r, "templateId"));
+
+	took_text(took, r, now);
+	duration_text(text, age > 0 ? age : 0);
+	ago = xasprintf("%s ago", text);
+	table_add(t, (const char *const[]){
+			 json_member_str(r, "runId"), template,
+			 json_member_str(r, "status"), ago,
+			 flags.tree ? took : json_member_str(r, "node"),
+			 json_member_str(r, "node")});
+	free(ago);
+	free(template);
+}
+
 /* Print the runs as a table. Ids stay whole, to be copied. */
 static void print_runs(struct json_object *list)
 {
@@ -113,27 +199,21 @@ static void print_runs(struct json_object *list)
 	    {"STATUS", TABLE_CUT, 0},
 	    {"CREATED", TABLE_WHOLE, 2},
 	    {"NODE", TABLE_CUT, 3}};
+	static const struct table_column tree_columns[] = {
+	    {"RUN", TABLE_WHOLE, 0},  {"TEMPLATE", TABLE_CUT, 1},
+	    {"STATUS", TABLE_CUT, 0}, {"CREATED", TABLE_WHOLE, 3},
+	    {"TOOK", TABLE_WHOLE, 2}, {"NODE", TABLE_CUT, 4}};
 	struct table *t;
 	int64_t now = clock_wall_ms();
 	bool nodes = false; /* a run names its node, one of several servers */
 
 	json_each(one, list)
 		nodes = nodes || json_member(one, "node") != NULL;
-	t = table_new(columns, ARRAY_LEN(columns) - !nodes);
-
-	json_each(r, list) {
-		int64_t age = now - json_member_int(r, "createdAt");
-		char text[DURATION_SIZE], *ago;
-
-		duration_text(text, age > 0 ? age : 0);
-		ago = xasprintf("%s ago", text);
-		table_add(
-		    t, (const char *const[]){json_member_str(r, "runId"),
-					     json_member_str(r, "templateId"),
-					     json_member_str(r, "status"), ago,
-					     json_member_str(r, "node")});
-		free(ago);
-	}
+	t = flags.tree
+		? table_new(tree_columns, ARRAY_LEN(tree_columns) - !nodes)
+		: table_new(columns, ARRAY_LEN(columns) - !nodes);
+	json_each(r, list)
+		add_run(t, r, now);
 	table_print(t);
 }
 
@@ -291,6 +371,12 @@ static int ps(const struct cli *cli, struct client *c, int n,
 		rc = gather(cli, c, "queued", list);
 		if (rc == 0)
 			rc = gather(cli, c, "running", list);
+	}
+	if (rc == 0 && flags.tree) {
+		struct json_object *tree = tree_of(list);
+
+		json_object_put(list);
+		list = tree;
 	}
 	if (rc == 0 && cli->json)
 		json_pretty_print(list, true);

@@ -34,5 +34,16 @@ sub failed { return (paddock('run', @_)->{err} =~ /(run_\w+) failed/)[0] }
 like(paddock('explain', failed('calls', '-i', 'template=fails'))->{out}, qr/It called fails \(run_\w+\), which ended with EXECUTION_ERROR\..*paddock explain RUN/s, 'explain names the called run that failed');
 paddock('run', 'many');
 like(paddock('explain', 'last')->{out}, qr/2 more of the runs that it called failed\./, 'explain names a few failed runs, and counts the rest');
+{
+	my $id = failed('many');
+	my @lines = split /\n/, paddock('ps', '-a', '--tree')->{out};
+	my ($at) = grep { $lines[$_] =~ /^\Q$id\E +many +failed / } 0 .. $#lines;
+
+	like($lines[0], qr/^RUN +TEMPLATE +STATUS +CREATED +TOOK$/, 'ps --tree has the time that each run took');
+	like($lines[$_], qr/^run_\w+ +  fails +failed /, 'ps --tree has the called runs below the run that called') for $at + 1 .. $at + 5;
+	my @runs = @{json_to(paddock('ps', '-a', '--tree', '--json')->{out})};
+	my ($first) = grep { $runs[$_]{runId} eq $id } 0 .. $#runs;
+	is_deeply([map { [@$_{qw(parentRunId depth)}] } @runs[$first + 1 .. $first + 5]], [([$id, 1]) x 5], 'ps --tree --json says how deep each run was called');
+}
 $d->stop;
 done_testing();

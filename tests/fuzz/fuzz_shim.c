@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_shim.c - whatever a program writes to descriptor 3, the shim must send only
- * messages of the protocol, and must exit by itself. Each session has a shim in a
- * process of its own, so coverage of the shim does not guide a fuzzer.
+ * fuzz_shim.c - whatever a program writes to descriptor 3, or another process of the
+ * program to a connection of its own (after a byte 1), the shim must send only messages of
+ * the protocol, and must exit by itself. Each session has a shim in a process of its own,
+ * so coverage of the shim does not guide a fuzzer.
  */
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,9 +15,24 @@
 #include "ipc/zygote_proto.h"
 #include "worker/program/shim_private.h"
 
+#define CALLER 1   /* the first byte of lines of another process */
 #define PIECE 1500 /* bytes in one read of the shim: lines are cut anywhere */
 #define SESSION_MAX (256u << 10)
 #define ARTIFACT_ID "art_00000000000000000000000000"
+
+/* A wrong line of such a process ends nothing, and the id is a part of the line. */
+static void serve_caller(struct shim *s, const char *text, size_t size)
+{
+	for (size_t at = 0, n; at < size; at += n + 1) {
+		const char *end = memchr(text + at, '\n', size - at);
+		struct str id = {0};
+
+		n = end != NULL ? (size_t)(end - text) - at : size - at;
+		(void)shim_line_of_caller(s, (struct str){text + at, n}, &id);
+		if (id.n > n)
+			abort();
+	}
+}
 
 _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 {
@@ -29,6 +45,10 @@ _Noreturn static void be_shim(const uint8_t *data, size_t size, int sock)
 	    fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0)
 		abort();
 	s.pipes.lines = ends[0];
+	if (size > 0 && data[0] == CALLER) {
+		serve_caller(&s, (const char *)data + 1, size - 1);
+		_exit(SHIM_EXIT_SENT);
+	}
 	for (size_t at = 0; at < size; at += PIECE) {
 		size_t n = size - at < PIECE ? size - at : PIECE;
 

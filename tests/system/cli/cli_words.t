@@ -151,7 +151,7 @@ sub the_rest {
 
 		cmp_ok(columns(@text), '<=', $columns, "help fits $columns columns") or diag(join "\n", @text);
 	}
-	my $r = $cli->run_private(['run', 'breaks'], @as);
+	$r = $cli->run_private(['run', 'breaks'], @as);
 	said($r, 1, qr/OUTPUT_INVALID/, 'a result that breaks its schema');
 	is($r->{out}, '', 'a result that breaks the schema is not on stdout');
 	is($cli->run_private(['result', 'last'], @as)->{out}, "{\"z\": 1}\n", 'a result that breaks the schema can be read');

@@ -87,6 +87,7 @@ sub start {
 		chdir $self->{folder};
 		%ENV = (PATH => $ENV{PATH}, HOME => $self->{folder}, TMPDIR => '/tmp', LANG => 'C.UTF-8', PYTHONDONTWRITEBYTECODE => 1,
 			$self->{template} ? (PADDOCK_TEMPLATE_DIR => $self->{template}) : ());
+		$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT TERM USR1 USR2); # a shell may have ignored these, and so does no worker
 		exec @program or POSIX::_exit(127);
 	}
 	close $_ for @theirs, $mine[0];

@@ -75,6 +75,17 @@ void runs_set_limits(const struct runs *s, struct run *r, int64_t timeout_ms,
 		r->limits.ttl_ms = lower_limit(ttl_ms, r->limits.ttl_ms);
 }
 
+static bool refuse_draining(const struct requestor *q, struct tool_error *r)
+{
+	tool_error_set(r, "QUEUE_FULL",
+		       admission_details("max_queued_runs",
+					 (int64_t)q->lane.queued, 0, "runs",
+					 "the operator: the server is stopping",
+					 ADMISSION_RETRY_MS),
+		       "the server is being shut down and takes no more runs");
+	return false;
+}
+
 /* May Q make a run of T? *CAN_START: one more run could start now. */
 static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, const struct run_wish *wish,
@@ -89,7 +100,8 @@ static bool may_create(struct runs *s, struct requestor *q,
 
 	if (parent != NULL && !runs_may_call(s, parent, r))
 		return false;
-
+	if (s->ctx->draining && parent == NULL)
+		return refuse_draining(q, r);
 	store_begin(s->ctx->store);
 	sick = health_state(s->ctx->config, s->ctx->store);
 	*can_start = runs_can_start(s);
@@ -103,15 +115,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	    !programs_allow(t, s->ctx->config, s->ctx->isolation, r) ||
 	    !s->ops->may_run(t, s->ctx->config, r))
 		return false;
-	if (s->ctx->draining && parent == NULL)
-		tool_error_set(
-		    r, "QUEUE_FULL",
-		    admission_details("max_queued_runs",
-				      (int64_t)q->lane.queued, 0, "runs",
-				      "the operator: the server is stopping",
-				      ADMISSION_RETRY_MS),
-		    "the server is being shut down and takes no more runs");
-	else if (sick != NULL || !runs_has_lease(s))
+	if (sick != NULL || !runs_has_lease(s))
 		tool_error_set(r, "STORE_UNAVAILABLE",
 			       admission_store_details(),
 			       "the server cannot record runs now: %s",

@@ -29,7 +29,7 @@ sub differs {
 }
 
 
-my $env = '["HOME","LANG","PADDOCK_RUN_ID","PADDOCK_TEMPLATE_DIR","PATH","TMPDIR"]';
+my $env = '["HOME","LANG","PADDOCK_RUN_ID","PADDOCK_TEMPLATE_DIR","PATH","PYTHONPATH","TMPDIR"]';
 
 attack_all([
     [82, 'the environment', "returns $env",
@@ -38,7 +38,7 @@ attack_all([
     ['83b', 'a secret of the server in the files that it sees', 'returns 0',
      sh => 'cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\0" "\n" | grep -c "canary-of-the-[s]erver"; true'],
     [84, 'files of an earlier run', 'returns []', also => \&again,
-     sh => 'found=$(ls -A /work /tmp /dev/shm | grep -v -e : -e "^$" -e "^out$"); ' .
+     sh => 'found=$(ls -A /work /tmp /dev/shm | grep -v -e : -e "^$" -e "^out$" -e "^[.]paddock$"); ' .
 	 'touch left /tmp/left /dev/shm/left; [ -z "$found" ] && echo "[]" || echo "\"$found\""'],
     [85, 'inputs of an earlier run', 'returns {"found":false}', c => 'earlier',
      also => sub { my ($s) = @_;

@@ -165,7 +165,8 @@ sub view_of { return $s->answer($_[0])->{result}{structuredContent} }
 	is(view_of($id)->{result}{value}, '"yes"', 'a cell asks the user');
 	$id = asks("x = 3; r = $ASK", timeoutMs => 500);
 	my $question = $s->told('elicitation/create');
-	is(run_state(view_of($id)), "RUN_TIMEOUT kept $STAYS", 'a cell whose question nobody answers is interrupted');
+	# the question may end just before the run: then the error of the question ends the cell
+	like(run_state(view_of($id)), qr/\ARUN_TIMEOUT kept (?:\Q$STAYS\E)?\z/, 'a cell whose question nobody answers ends');
 	$s->reply($question, {action => 'accept', content => {a => 'late'}});
 	is(value('x, r.content.a'), '3, "yes"', 'a late answer is of no later cell');
 	$id = asks("r = $ASK; r.content.a");

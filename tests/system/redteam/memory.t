@@ -282,10 +282,10 @@ sub turn_lines {
 
 	until_true('the ends of the runs', sub {
 		$_->fill_now for @streams; # unread streams are waited for
-		return 4 == grep { $_->{status} eq 'succeeded' } $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*;
+		return 4 == grep { $_->{status} !~ /^(?:queued|running)$/ } $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*;
 	});
 	for my $run ($eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*) {
-		my $counts = $eve->ended($run->{runId})->{result};
+		my $counts = $eve->ended($run->{runId})->{result} // {}; # a run may lack time on a busy machine
 
 		$how{$_} += $counts->{$_} for keys %$counts;
 	}

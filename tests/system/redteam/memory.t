@@ -282,7 +282,10 @@ sub turn_lines {
 
 	until_true('the ends of the runs', sub {
 		$_->fill_now for @streams; # unread streams are waited for
-		return 4 == grep { $_->{status} !~ /^(?:queued|running)$/ } $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*;
+		my @runs = $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*;
+		my $refused = grep { $_->{in} =~ /"isError":true|"error":\{/ } @streams;
+
+		return @runs + $refused >= 4 && !grep { $_->{status} =~ /^(?:queued|running)$/ } @runs;
 	});
 	for my $run ($eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*) {
 		my $counts = $eve->ended($run->{runId})->{result} // {}; # a run may lack time on a busy machine

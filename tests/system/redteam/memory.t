@@ -282,7 +282,8 @@ sub turn_lines {
 
 	until_true('the ends of the runs', sub {
 		$_->fill_now for @streams; # unread streams are waited for
-		my @runs = $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs}->@*;
+		my $list = $eve->tool('list_task_runs', {templateId => 'asks'})->{view}{runs} or return 0; # memory is short
+		my @runs = @$list;
 		my $refused = grep { $_->{in} =~ /"isError":true|"error":\{/ } @streams;
 
 		return @runs + $refused >= 4 && !grep { $_->{status} =~ /^(?:queued|running)$/ } @runs;

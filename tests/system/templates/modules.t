@@ -114,10 +114,10 @@ for my $tool (sort keys %NEEDS) {
 my $DOOR = '/dev/shm/.paddock';
 my %ROGUES = (
 	'a name without FIFOs' => "echo none >$DOOR",
-	'a name that leads out' => "echo ../../work/x >$DOOR",
+	'a name that leads out' => "echo ../../tmp/x >$DOOR",
 	'a name without an end' => "printf '%05000d' 1 >$DOOR; echo >$DOOR",
 	'files in place of FIFOs' => ": >$DOOR.f.lines; : >$DOOR.f.answers; echo f >$DOOR",
-	'links in place of FIFOs' => "mkfifo l; ln -s /work/l $DOOR.k.lines; ln -s /work/l $DOOR.k.answers; echo k >$DOOR",
+	'links in place of FIFOs' => "mkfifo l; ln -s \$PWD/l $DOOR.k.lines; ln -s \$PWD/l $DOOR.k.answers; echo k >$DOOR",
 	'the end of the run' => speaking('{"result":{"id":"x","output":1}}', '{"failed":{"id":"x","code":"EXECUTION_ERROR","message":"m"}}',
 		'{"state":{"kept":true}}', '{"reply":{"content":[]}}'),
 	'no JSON' => speaking('{', 'null', '{"log":1}', '{"log":{"level":"info"},"step":{}}', "\x01"),

@@ -11,11 +11,12 @@ my %PRINTS = (
 	run_node => "console.log('said'); console.error('wrong');\n",
 	run_bash => "echo said; echo wrong >&2\n",
 );
-# The template has read both outputs, and has kept both for the shim.
+# The template has read both outputs, and has kept both for the shim: the size, which stands first
+# in each file, is written last.
 my %IS_READ = (
-	run_python => "while any(os.path.getsize(f'/dev/shm/.printed.{name}') <= 8 for name in ('stdout', 'stderr')): pass\n",
-	run_node => "while (['stdout', 'stderr'].some((name) => require('fs').statSync(`/dev/shm/.printed.\${name}`).size <= 8));\n",
-	run_bash => "for name in stdout stderr; do until [ \$(stat -c %s /dev/shm/.printed.\$name) -gt 8 ]; do :; done; done\n",
+	run_python => "while any(open(f'/dev/shm/.printed.{name}', 'rb').read(1) in (b'', b'\\0') for name in ('stdout', 'stderr')): pass\n",
+	run_node => "while (['stdout', 'stderr'].some((name) => !require('fs').readFileSync(`/dev/shm/.printed.\${name}`)[0]));\n",
+	run_bash => "for name in stdout stderr; do until [ -n \"\$(head -c 1 /dev/shm/.printed.\$name | tr -d '\\0')\" ]; do :; done; done\n",
 );
 my %LOOPS = (run_python => 'while True: pass', run_node => 'for (;;);', run_bash => 'while :; do :; done');
 my %WAITS = (run_python => 'time.sleep(600)', run_node => 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', run_bash => 'sleep 600');

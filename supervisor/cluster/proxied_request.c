@@ -21,7 +21,7 @@
 #include "supervisor/cluster/remote_row.h"
 #include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/mcp/input/input_request.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 
 struct sent { /* the argument of the first message's callback */
 	struct proxied_request *visit; /* NULL: the visit was freed */

@@ -21,8 +21,8 @@
 #include "supervisor/cluster/proxied_request.h"
 #include "supervisor/cluster/remote_row.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/run_json.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_json.h"
+#include "supervisor/run/record/run_row.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 /* gcc 12's analyzer loses uthash's tables in remote_runs_visit() */

@@ -20,7 +20,7 @@
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "supervisor/run/warm/residents.h"
 #include "supervisor/run/worker/programs.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 
 #define EVERY_MS 20
 

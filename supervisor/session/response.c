@@ -15,7 +15,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/thread_pool.h"

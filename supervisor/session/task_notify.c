@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "supervisor/session/progress.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 
 #define STATUS_EVERY_MS 100 /* the end is told at once */
 

@@ -13,7 +13,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/json/json_write.h"
 #include "proto/mcp/rpc.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 
 #define REST 65536 /* bytes of an answer beside the output */
 

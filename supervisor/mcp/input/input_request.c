@@ -15,7 +15,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "proto/mcp/sampling.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 
 #define TIMEOUT_MOST_MS 604800000
 #define MAX_TOKENS 1000 /* when the template does not say */

@@ -16,7 +16,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 
 struct deletion;

@@ -23,7 +23,7 @@
 #include "supervisor/packages/package/placeholder.h"
 #include "supervisor/mcp/methods/asks.h"
 #include "supervisor/mcp/tools/tools.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/packages/templates/catalogue.h"
 
 /* ---- answers ---- */

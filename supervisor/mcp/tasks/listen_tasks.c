@@ -21,7 +21,7 @@
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/session/response.h"
 #include "supervisor/mcp/tools/remote_run_watch.h"
 

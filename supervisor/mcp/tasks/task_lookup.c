@@ -10,9 +10,9 @@
 
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/run/exec/cluster.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/session/response.h"
 
 const char *task_lookup_id(struct request *req)

@@ -22,7 +22,7 @@
 #include "supervisor/mcp/tools/run_lookup.h"
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/session/pagination.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/session/request_backlog.h"
 
 #define ELSEWHERE_MS 500 /* ms between reads of a remote run */

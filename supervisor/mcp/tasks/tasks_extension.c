@@ -15,7 +15,7 @@
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/mcp/tasks/task_lookup.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/session/response.h"
 #include "supervisor/session/request_backlog.h"
 

@@ -18,7 +18,7 @@
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/mcp/tools/tools.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"

@@ -16,8 +16,8 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/requestor/admission.h"
 #include "supervisor/session/response.h"
-#include "supervisor/run/task_json.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/task_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/session/request_backlog.h"
 

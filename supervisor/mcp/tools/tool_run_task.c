@@ -15,7 +15,7 @@
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/input/input_request.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/session/task_notify.h"
 
 /* ---- the task wished for ---- */

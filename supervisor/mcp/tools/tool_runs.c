@@ -18,7 +18,7 @@
 #include "supervisor/session/response.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/tools/run_lookup.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/store/store_shared.h"
 #include "supervisor/session/request_backlog.h"
 

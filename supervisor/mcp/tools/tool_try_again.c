@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "proto/json/json_pointer.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/thread_pool.h"

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/exec/artifact_save.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "supervisor/run/exec/runs_private.h"
 
 /* ---- workers ---- */

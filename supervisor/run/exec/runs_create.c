@@ -23,7 +23,7 @@
 #include "supervisor/run/warm/residents.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/limits.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "supervisor/runtime/runtime.h"
 
 #define NO_LEASE "its database has not heard of it for a while"

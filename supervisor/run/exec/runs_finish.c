@@ -22,9 +22,9 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/store/state/disk_space.h"
 #include "supervisor/run/run_log.h"
-#include "supervisor/run/run_row.h"
-#include "supervisor/run/task_json.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_row.h"
+#include "supervisor/run/record/task_json.h"
+#include "supervisor/run/record/run_json.h"
 
 void runs_forget(struct runs *s, struct run *r)
 {

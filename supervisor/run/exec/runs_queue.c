@@ -23,7 +23,7 @@
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/run/threads/package_look.h"
 #include "supervisor/run/warm/residents.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "supervisor/runtime/runtime.h"
 
 #define STARTS_MAX 20	 /* pauses of a run, while no worker can be had */

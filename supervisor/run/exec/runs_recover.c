@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/run/requestor/requestor.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 
 #define AGAIN_S 5
 

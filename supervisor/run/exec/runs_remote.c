@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/run/shown/run_shown.h"
+#include "supervisor/run/record/run_shown.h"
 #include "supervisor/run/warm/residents.h"
 
 struct runs_remote {

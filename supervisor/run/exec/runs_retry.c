@@ -18,7 +18,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/lost_artifacts.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 
 #define PAUSE_MAX_MS 60000 /* the manifest's pause doubles with each attempt */
 

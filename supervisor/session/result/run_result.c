@@ -18,7 +18,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/json/json_write.h"
 #include "proto/mcp/tool_error.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 
 #define BLOCK_LEAST 256 /* bytes; with less room, further items are left out */
 

@@ -110,10 +110,10 @@ my %within_supervisor = (
 	'run'                    => [qw(run/requestor run/threads)],
 	'run/artifacts'          => [qw(run/threads)],
 	'cluster'                => [],
-	'run/exec'               => [qw(run run/artifacts run/health run/requestor run/shown run/threads run/warm run/worker)],
+	'run/exec'               => [qw(run run/artifacts run/health run/record run/requestor run/threads run/warm run/worker)],
 	'run/health'             => ['run'],
 	'run/requestor'          => [],
-	'run/shown'              => ['run'],
+	'run/record'             => ['run'],
 	'run/threads'            => [qw(run/requestor)],
 	'run/warm'               => [qw(run run/threads)],
 	'run/worker'             => [qw(run run/health run/requestor run/threads run/warm)],
@@ -153,7 +153,7 @@ $may{cli} = [ (grep { m{\Acli/} } keys %within), @proto, @base ];
 
 # context.h has pointers alone: folders with such a pointer may include the header.
 my %context = map { ($_ => 1) }
-    (map { "supervisor/$_" } qw(start session browser cluster run/artifacts run/exec run/health run/shown run/warm run/worker)),
+    (map { "supervisor/$_" } qw(start session browser cluster run/artifacts run/exec run/health run/record run/warm run/worker)),
     (grep { m{\Asupervisor/(?:mcp|clients)/} } keys %within);
 
 # The bounds: files and lines of a folder, folders and lines of an area.
@@ -164,7 +164,6 @@ my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
 my %large = (
 	'proto/schema'         => [ 35, 7700 ],
 	'supervisor/mcp/tools' => [ 25, 4600 ],
-	'supervisor/run'       => [ 25, 4200 ],
 	'supervisor/spawn'     => [ 25, 4300 ],
 );
 

@@ -9,7 +9,7 @@
 #include "supervisor/cluster/remote_questions.h"
 #include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/cluster/proxied_request.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "supervisor/session/request.h"
 #include "tests/unit/base/clock_fixture.h"
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"

@@ -5,7 +5,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/cluster/remote_row.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "tests/unit/tap.h"
 
 static size_t lines;

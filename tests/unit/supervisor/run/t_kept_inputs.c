@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "tests/unit/tap.h"
 
 static struct json_object *tree_of(const char *text)

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "proto/json/json.h"
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 #include "supervisor/run/worker/worker_private.h"
 #include "tests/unit/tap.h"
 

@@ -2,8 +2,8 @@
 /*
  * run_json.h - runs and rows as the JSON of the contract's tools.
  */
-#ifndef SUPERVISOR_RUN_RUN_JSON_H
-#define SUPERVISOR_RUN_RUN_JSON_H
+#ifndef SUPERVISOR_RUN_RECORD_RUN_JSON_H
+#define SUPERVISOR_RUN_RECORD_RUN_JSON_H
 
 #include <json-c/json.h>
 

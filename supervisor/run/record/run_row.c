@@ -6,7 +6,7 @@
  * a row cannot be written the store tells the caller's callback; no function here
  * waits.
  */
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/packages/inputs/run_files.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 
 /* ---- the inputs that the row keeps ---- */
 

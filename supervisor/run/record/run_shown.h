@@ -3,8 +3,8 @@
  * run_shown.h - shows a run of this instance, while the run goes on, to other
  * instances on the same state.
  */
-#ifndef SUPERVISOR_SHOWN_RUN_SHOWN_H
-#define SUPERVISOR_SHOWN_RUN_SHOWN_H
+#ifndef SUPERVISOR_RUN_RECORD_RUN_SHOWN_H
+#define SUPERVISOR_RUN_RECORD_RUN_SHOWN_H
 
 #include "supervisor/context.h"
 #include "supervisor/run/run.h"

@@ -6,7 +6,7 @@
  * answers to calls use it. The module only builds trees; a long status message
  * is cut.
  */
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every state of a run, and of a row, as a task. */
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/task_json.h"
 
 #include <stdlib.h>
 #include <string.h>

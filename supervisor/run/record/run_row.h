@@ -9,8 +9,8 @@
  *   {"bytes":N,"allowed":N,"whoCanRaise":TEXT}  too large: no member is kept
  *   NULL          nothing is missing, if there are inputs at all
  */
-#ifndef SUPERVISOR_RUN_RUN_ROW_H
-#define SUPERVISOR_RUN_RUN_ROW_H
+#ifndef SUPERVISOR_RUN_RECORD_RUN_ROW_H
+#define SUPERVISOR_RUN_RECORD_RUN_ROW_H
 
 #include "supervisor/config/config.h"
 #include "supervisor/run/run.h"

@@ -5,7 +5,7 @@
  * it. The module only builds trees and texts, for the caller; an unknown status
  * name is -EINVAL.
  */
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 
 #include <errno.h>
 #include <stdlib.h>

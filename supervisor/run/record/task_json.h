@@ -5,8 +5,8 @@
  *
  * taskId is the run's id. A task ends by its ttl, even while its run goes on.
  */
-#ifndef SUPERVISOR_RUN_TASK_JSON_H
-#define SUPERVISOR_RUN_TASK_JSON_H
+#ifndef SUPERVISOR_RUN_RECORD_TASK_JSON_H
+#define SUPERVISOR_RUN_RECORD_TASK_JSON_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

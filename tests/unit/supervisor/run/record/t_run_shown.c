@@ -2,7 +2,7 @@
 /*
  * The interval at which a run is shown to other instances whose clients watch the run.
  */
-#include "supervisor/run/shown/run_shown.h"
+#include "supervisor/run/record/run_shown.h"
 
 #include "proto/json/json_pack.h"
 #include "supervisor/cluster/remote_waiters.h"

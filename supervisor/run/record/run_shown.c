@@ -5,7 +5,7 @@
  * brings requests. A row that cannot be written now is written the next time,
  * with later changes.
  */
-#include "supervisor/run/shown/run_shown.h"
+#include "supervisor/run/record/run_shown.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/run/run_json.h"
-#include "supervisor/run/task_json.h"
+#include "supervisor/run/record/run_json.h"
+#include "supervisor/run/record/task_json.h"
 #include "supervisor/store/state/disk_space.h"
 
 #define SHOW_EVERY_MS 1000

@@ -3,7 +3,7 @@
  * t_run_json.c - views, handles and summaries of runs and rows: which members are there
  * in which state.
  */
-#include "supervisor/run/run_json.h"
+#include "supervisor/run/record/run_json.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* t_run_row.c - a queued run restored from a row. */
 #include <stdio.h>
 
-#include "supervisor/run/run_row.h"
+#include "supervisor/run/record/run_row.h"
 #include "tests/unit/tap.h"
 
 /* The trust of a run of a template for TRUSTS, restored from a row with OPTIONS. */

@@ -2,7 +2,7 @@
 /*
  * usual.c - a moving average of the duration of a requestor's runs for each of
  * a few templates. exec/runs_finish.c adds each run that succeeded,
- * run/task_json.c asks. Nothing here fails; the oldest template is forgotten.
+ * run/record/task_json.c asks. Nothing here fails; the oldest template is forgotten.
  */
 #include "supervisor/run/requestor/usual.h"
 

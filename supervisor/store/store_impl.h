@@ -25,6 +25,7 @@
  *   store_queue.c    the common queue of instances
  *   store_residents.c  the nodes on which residents live
  *   store_sessions.c  rows of sessions
+ *   store_proposals.c  rows of proposed grants
  *   store_recover.c  the lock of the instance, and take-over of dead instances
  *   store_sweep.c    deletes expired rows
  *   store_delete.c   deletes runs and uploads at request
@@ -87,7 +88,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_end_unserved, store_op_heard, store_op_unheard,
     store_op_home_resident, store_op_leave_resident, store_op_show_resident,
     store_op_list_residents, store_op_end_resident, store_op_keep_resident,
-    store_op_resident_ends;
+    store_op_resident_ends, store_op_add_proposal, store_op_list_proposals,
+    store_op_end_proposal;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -122,6 +124,7 @@ struct store_req {
 	struct store_run run;
 	struct store_artifact artifact;
 	struct store_session session;
+	struct store_proposal proposal;
 	struct store_filter filter;
 	struct store_share share;
 	const char *requestor;
@@ -149,6 +152,7 @@ struct store_req {
 	struct store_use *uses;
 	struct store_node *nodes;
 	struct store_resident *residents;
+	struct store_proposal *proposals;
 	struct store_artifact *artifacts;
 	char **artifact_text; /* a block each */
 	void *data;

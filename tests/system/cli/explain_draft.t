@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock explain" drafts a grant: for a run that met a limit, and for one that was refused
-# a tool or a template and went on. The draft in a configuration lets the run pass, and
-# the draft without one of its lines does not.
+# "paddock explain" drafts a grant for a run that met a limit, and for a run that was refused
+# a tool or a template and went on. A run passes with the draft as configuration, and fails
+# with the draft without a line.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -17,7 +17,7 @@ my %templates = (
 );
 my $cli = Cli->new(templates => \%templates);
 
-# A run of TEMPLATE, its end, and what is drafted for it.
+# Run TEMPLATE: the view, the draft and the id of the run.
 sub drafted {
 	my ($template, $config) = @_;
 	my @more = $config ? ('--config', $config) : ();
@@ -42,7 +42,7 @@ SKIP: {
 	skip 'with-postgres has the configuration', 3 if on_postgres();
 	write_file("$cli->{root}/draft.conf", $draft->{section});
 	($view) = drafted('fat', "$cli->{root}/draft.conf");
-	# memory is doubled until it is enough
+	# double the memory until the run succeeds
 	for (1 .. 6) {
 		last if $view->{status} eq 'succeeded';
 		my ($n) = $draft->{section} =~ /bytes = (\d+)/;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_grants_draft.c - drafts of grants: what a client may want, what a draft has, and that
- * the configuration of its section grants the template all and no more.
+ * t_grants_draft.c - drafts of grants: the permitted words of clients, the sections of
+ * drafts, and the verdict on a template with the section as configuration.
  */
 #include "supervisor/packages/grants/grants_draft.h"
 
@@ -59,7 +59,7 @@ static struct json_object *json_of(const char *text)
 	return o;
 }
 
-/* ---- what a client may want ---- */
+/* ---- words of clients ---- */
 
 TEST(wants)
 {
@@ -162,7 +162,7 @@ static const struct {
      "{\"permissions\":{\"readPaths\":[\"/srv/a\"],\"locks\":true}}"},
 };
 
-/* Is T granted all that T asks for by TEXT, a draft's, without LINE (-1: whole)? */
+/* Does the draft TEXT without LINE (-1: whole) grant T all requested permissions? */
 static bool grants_all(const struct template *t, const char *text, int line)
 {
 	char *less = xstrdup(text), *from = less, *end;

@@ -41,7 +41,7 @@ endif
 
 # A component is a folder with those below it: main.c is its program, the rest
 # an archive.
-COMPONENTS = base ipc proto sandbox worker supervisor browser cli
+COMPONENTS = base ipc net proto sandbox worker supervisor browser cli
 sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 archives = $(foreach r,$(1),$(B)/lib/$(r).a)
 
@@ -226,7 +226,7 @@ $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wild
 	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
 	@chmod -R go+rX $(B)/templates
 
-$(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,browser sandbox proto ipc base)
+$(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,browser net sandbox proto ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROWSER)
 

@@ -18,7 +18,7 @@ sub has_row { my ($what) = @_; return scalar grep { /(?:^|, |`)\Q$what\E\b/ } ke
 my %library = ('json-c' => 'json-c', event2 => 'libevent', uthash => 'uthash', lauxlib => 'Lua', lua => 'Lua', lualib => 'Lua',
 	sqlite3 => 'SQLite', nettle => 'nettle', seccomp => 'libseccomp', pcre2 => 'PCRE2', msgpack => 'msgpack-c',
 	llhttp => 'llhttp', 'libpq-fe' => 'libpq', ini => 'inih', histedit => 'libedit');
-my @files = split /\n/, `find base ipc proto sandbox worker supervisor browser cli -name '*.[ch]'`;
+my @files = split /\n/, `find base ipc net proto sandbox worker supervisor browser cli -name '*.[ch]'`;
 my %included;
 my %executes;
 

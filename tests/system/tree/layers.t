@@ -13,7 +13,7 @@ my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|nettle/|curl/|json-c/|pcre2|
 my $worker  = qr{^(?:worker|sandbox|ipc|base)\b};
 
 
-my @files = sort split /\n/, `find base ipc proto sandbox worker supervisor browser cli -name '*.[ch]'`;
+my @files = sort split /\n/, `find base ipc net proto sandbox worker supervisor browser cli -name '*.[ch]'`;
 my (%includes, %lines, %in_folder);
 
 sub folder { return $_[0] =~ m{^(.+)/[^/]+\z} ? $1 : '.' }
@@ -51,11 +51,12 @@ my %may   = (
 	'worker/fetch'    => [ 'worker', 'sandbox/rootfs', 'sandbox', @base ],
 	'worker'          => [ 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/main.c'   => [ 'worker/fetch', 'ipc', @base ],
+	'net'             => [ 'ipc', @base ],
 	'browser/process' => [ 'sandbox/rootfs', 'sandbox', 'proto/json', 'ipc', @base ],
-	'browser/net'     => [ 'browser/process', 'ipc', @base ],
+	'browser/net'     => [ 'browser/process', 'net', 'ipc', @base ],
 	'browser/cdp'     => [ 'proto/json', @base ],
-	'browser'         => [ 'browser/cdp', 'browser/net', 'browser/process', 'proto/json', 'ipc', @base ],
-	'browser/actions' => [ 'browser', 'browser/net', 'proto/json', 'ipc', @base ],
+	'browser'         => [ 'browser/cdp', 'browser/net', 'browser/process', 'net', 'proto/json', 'ipc', @base ],
+	'browser/actions' => [ 'browser', 'browser/net', 'net', 'proto/json', 'ipc', @base ],
 );
 
 # The areas of the supervisor and of the command, each with the areas below it that its files

@@ -13,6 +13,8 @@ enum filter_kind {
 	/* of a worker, on top of the inherited filter of the zygote; see filter.c */
 	FILTER_CLONE,
 	FILTER_PROGRAM, /* a template's program */
+	/* a program with network: connections in its own network namespace, too */
+	FILTER_NETWORK,
 	/* the build of a package: a program's calls, and connections */
 	FILTER_BUILD,
 	FILTER_SHIM,	 /* the shim, which holds the socket of the run */

@@ -105,6 +105,8 @@ extern const struct filter_table filter_shim, filter_no_locks, filter_one_exec;
 /* shared by programs and builds, of programs, and of builds */
 extern const struct filter_table filter_local, filter_counts, filter_no_sockets,
     filter_no_counts, filter_network;
+/* shared by builds and programs with network, and of these programs */
+extern const struct filter_table filter_connects, filter_proxied;
 /* shared by paddock-browser and the resolver, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
 

@@ -297,6 +297,7 @@ struct run {
 	bool made_artifacts; /* the store may have artifacts */
 	/* artifacts that were not kept; or NULL */
 	struct lost_artifacts *lost_artifacts;
+	struct json_object *lacked; /* permissions it was refused, or NULL */
 	struct {
 		struct buf *text; /* bounded, or NULL */
 		bool full;	  /* TEXT is full and says so; next: END */

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # "paddock explain" drafts a grant: for a run that met a limit, and for one that was refused
-# a tool or a template and went on. The draft in a configuration lets the run pass, and
-# the draft without one of its lines does not.
+# a tool or a template and went on. A configuration with the draft lets the run pass, and a
+# draft without one of the lines does not.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -17,7 +17,7 @@ my %templates = (
 );
 my $cli = Cli->new(templates => \%templates);
 
-# A run of TEMPLATE, its end, and what is drafted for it.
+# Run TEMPLATE to the end, and draft a grant.
 sub drafted {
 	my ($template, $config) = @_;
 	my @more = $config ? ('--config', $config) : ();
@@ -51,7 +51,7 @@ SKIP: {
 		write_file("$cli->{root}/draft.conf", $draft->{section});
 		($view) = drafted('fat', "$cli->{root}/draft.conf");
 	}
-	is($view->{status}, 'succeeded', 'a run passes with its draft as configuration');
+	is($view->{status}, 'succeeded', 'a run passes with the draft as configuration');
 	write_file("$cli->{root}/draft.conf", $draft->{section} =~ s/^max.*\n//mr);
 	($view) = drafted('fat', "$cli->{root}/draft.conf");
 	is($view->{status}, 'failed', 'a run fails with a draft without the line of the limit');

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock explain" drafts a grant: for a run that met a limit, and for one that was refused
-# a tool or a template and went on. A configuration with the draft lets the run pass, and a
-# draft without one of the lines does not.
+# "paddock explain" drafts a grant: for a run beyond a limit, and for a run without the grant of
+# a tool or a template. A configuration with the draft lets the run pass, and a draft without
+# the line of a limit does not.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -66,7 +66,7 @@ for (['calls', {permissions => {templates => ['called']}}, 'templates = called']
 
 	($view, $draft, $run) = drafted($template);
 	is($view->{status}, 'succeeded', "$template catches the refusal");
-	same_json($draft->{manifest}, $manifest, 'the draft has the words that the manifest has to ask for');
+	same_json($draft->{manifest}, $manifest, 'the draft has the words for the manifest');
 	like($draft->{section}, qr/^\Q$line\E$/m, 'the draft has the line that would grant the call');
 	like($cli->run_private(['explain', $run])->{out}, qr/have template\.json ask for it: \{.*template grant/s,
 	     'explain names the manifest first, since a changed manifest is another package');

@@ -226,12 +226,20 @@ static const struct {
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,
 				   &filter_internet_options}},
+    [FILTER_EGRESS] = {SCMP_ACT_KILL_PROCESS,
+		       .tables = {&filter_shared, &filter_advice,
+				  &filter_browser, &filter_egress,
+				  &filter_options, &filter_internet_options}},
 #else /* the sanitizer's runtime makes more calls at exit */
     /* not EPERM as in the rules: libseccomp refuses a rule with the default action */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,
 				   &filter_internet_options}},
+    [FILTER_EGRESS] = {SCMP_ACT_ERRNO(EACCES),
+		       .tables = {&filter_shared, &filter_advice,
+				  &filter_browser, &filter_egress,
+				  &filter_options, &filter_internet_options}},
 #endif
     [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS),
 		      .tables = {&filter_shared, &filter_advice, &filter_names,

@@ -23,6 +23,7 @@ enum filter_kind {
 	FILTER_BROWSER,	 /* paddock-browser: any other call is fatal */
 	/* the resolver of paddock-browser: any other call fails */
 	FILTER_NAMES,
+	FILTER_EGRESS, /* a child of paddock-egress: any other call is fatal */
 	FILTER_KINDS
 };
 

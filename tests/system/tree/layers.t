@@ -13,7 +13,7 @@ my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|nettle/|curl/|json-c/|pcre2|
 my $worker  = qr{^(?:worker|sandbox|ipc|base)\b};
 
 
-my @files = sort split /\n/, `find base ipc net proto sandbox worker supervisor browser cli -name '*.[ch]'`;
+my @files = sort split /\n/, `find base ipc net proto sandbox worker supervisor browser egress cli -name '*.[ch]'`;
 my (%includes, %lines, %in_folder);
 
 sub folder { return $_[0] =~ m{^(.+)/[^/]+\z} ? $1 : '.' }
@@ -53,6 +53,10 @@ my %may   = (
 	'worker'          => [ 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/main.c'   => [ 'worker/fetch', 'ipc', @base ],
 	'net'             => [ 'ipc', @base ],
+	'egress/policy'   => [ 'net', 'proto/json', 'ipc', @base ],
+	'egress/parse'    => [ 'ipc', @base ],
+	'egress/run'      => [ 'egress/policy', 'egress/parse', 'net', 'sandbox', 'proto/json', 'ipc', @base ],
+	'egress'          => [ 'egress/run', 'egress/policy', 'sandbox', 'proto/json', 'ipc', @base ],
 	'browser/process' => [ 'sandbox/rootfs', 'sandbox', 'proto/json', 'ipc', @base ],
 	'browser/net'     => [ 'browser/process', 'net', 'ipc', @base ],
 	'browser/cdp'     => [ 'proto/json', @base ],

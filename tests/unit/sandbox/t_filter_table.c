@@ -39,6 +39,7 @@ static const struct {
     {FILTER_ONE_EXEC, "tests/unit/sandbox/golden/filter_one_exec.txt"},
     {FILTER_BROWSER, "tests/unit/sandbox/golden/filter_broker.txt"},
     {FILTER_NAMES, "tests/unit/sandbox/golden/filter_names.txt"},
+    {FILTER_EGRESS, "tests/unit/sandbox/golden/filter_egress.txt"},
 };
 
 static const struct {

@@ -13,7 +13,7 @@
 #include "base/os/log.h"
 #include "browser/browser.h"
 #include "browser/net/host_grants.h"
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 #include "browser/session_access.h"
 #include "proto/json/json_pack.h"
 

@@ -76,20 +76,20 @@ struct store_op {
 	const struct store_op store_op_##what = {.exec = what, __VA_ARGS__}
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_inputs, store_op_get_task, store_op_list_tasks,
-    store_op_find_idem, store_op_list_runs, store_op_put_artifact,
-    store_op_expire_artifacts, store_op_read_artifact, store_op_list_artifacts,
-    store_op_usage, store_op_put_session, store_op_get_session,
-    store_op_drop_session, store_op_drop_sessions, store_op_recover,
-    store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
-    store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
-    store_op_used, store_op_nodes, store_op_send_answer, store_op_send_to,
-    store_op_drop_answer, store_op_delete_upload, store_op_delete_uploads,
-    store_op_serve, store_op_claim, store_op_look_at_queue, store_op_share,
-    store_op_end_unserved, store_op_heard, store_op_unheard,
-    store_op_home_resident, store_op_leave_resident, store_op_show_resident,
-    store_op_list_residents, store_op_end_resident, store_op_keep_resident,
-    store_op_resident_ends, store_op_add_proposal, store_op_list_proposals,
-    store_op_end_proposal;
+    store_op_find_idem, store_op_find_child, store_op_list_runs,
+    store_op_put_artifact, store_op_expire_artifacts, store_op_read_artifact,
+    store_op_list_artifacts, store_op_usage, store_op_put_session,
+    store_op_get_session, store_op_drop_session, store_op_drop_sessions,
+    store_op_recover, store_op_sweep, store_op_send_mail, store_op_read_mail,
+    store_op_show, store_op_probe, store_op_open, store_op_delete_run,
+    store_op_delete_ended, store_op_used, store_op_nodes, store_op_send_answer,
+    store_op_send_to, store_op_drop_answer, store_op_delete_upload,
+    store_op_delete_uploads, store_op_serve, store_op_claim,
+    store_op_look_at_queue, store_op_share, store_op_end_unserved,
+    store_op_heard, store_op_unheard, store_op_home_resident,
+    store_op_leave_resident, store_op_show_resident, store_op_list_residents,
+    store_op_end_resident, store_op_keep_resident, store_op_resident_ends,
+    store_op_add_proposal, store_op_list_proposals, store_op_end_proposal;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */

@@ -395,7 +395,7 @@ static const char proposals[] =
     " id" KEY " PRIMARY KEY, requestor" KEY ", template_id" KEY ","
     " digest" KEY ", body" KEY ", made_ms" NUMBER ", expires_ms" NUMBER ","
     " approved_ms" NUMBER ");"
-    "UPDATE paddock_schema SET version = 20;";
+    "UPDATE paddock_schema SET version = 22;";
 
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \
@@ -425,7 +425,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_epoch,
     store_postgres_room,
     store_postgres_residents,
-    STORE_RUN_ADDED(ADD_COLUMN, )[19] = proposals};
+    STORE_RUN_ADDED(ADD_COLUMN, )[20] =
+	STORE_JOURNAL_INDEX "UPDATE paddock_schema SET version = 21;",
+    [21] = proposals};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
 #define BEGIN_WRITING "BEGIN"

@@ -381,7 +381,7 @@ static const char proposals[] = "CREATE TABLE proposals("
 				" made_ms INTEGER NOT NULL,"
 				" expires_ms INTEGER NOT NULL,"
 				" approved_ms INTEGER NOT NULL) STRICT;"
-				"PRAGMA user_version=13;";
+				"PRAGMA user_version=15;";
 
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, version, ...)                       \
@@ -404,7 +404,9 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
     uploads,
     run_nodes,
     staged,
-    STORE_RUN_ADDED(ADD_COLUMN, )[12] = proposals};
+    STORE_RUN_ADDED(ADD_COLUMN, )[13] =
+	STORE_JOURNAL_INDEX "PRAGMA user_version=14;",
+    [14] = proposals};
 
 /* Macros of store_statements.def, as SQLite needs them. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# "paddock explain" drafts a grant for a run that met a limit, and for a run that was refused
-# a tool or a template and went on. A run passes with the draft as configuration, and fails
-# with the draft without a line.
+# "paddock explain" drafts a grant: for a run beyond a limit, and for a run without the grant of
+# a tool or a template. A configuration with the draft lets the run pass, and a draft without
+# the line of a limit does not.
 use lib 'tests/lib';
 use Paddock;
 use Cli;
@@ -17,7 +17,7 @@ my %templates = (
 );
 my $cli = Cli->new(templates => \%templates);
 
-# Run TEMPLATE: the view, the draft and the id of the run.
+# Run TEMPLATE to the end, and draft a grant.
 sub drafted {
 	my ($template, $config) = @_;
 	my @more = $config ? ('--config', $config) : ();
@@ -42,7 +42,7 @@ SKIP: {
 	skip 'with-postgres has the configuration', 3 if on_postgres();
 	write_file("$cli->{root}/draft.conf", $draft->{section});
 	($view) = drafted('fat', "$cli->{root}/draft.conf");
-	# double the memory until the run succeeds
+	# memory is doubled until it is enough
 	for (1 .. 6) {
 		last if $view->{status} eq 'succeeded';
 		my ($n) = $draft->{section} =~ /bytes = (\d+)/;
@@ -51,7 +51,7 @@ SKIP: {
 		write_file("$cli->{root}/draft.conf", $draft->{section});
 		($view) = drafted('fat', "$cli->{root}/draft.conf");
 	}
-	is($view->{status}, 'succeeded', 'a run passes with its draft as configuration');
+	is($view->{status}, 'succeeded', 'a run passes with the draft as configuration');
 	write_file("$cli->{root}/draft.conf", $draft->{section} =~ s/^max.*\n//mr);
 	($view) = drafted('fat', "$cli->{root}/draft.conf");
 	is($view->{status}, 'failed', 'a run fails with a draft without the line of the limit');
@@ -66,7 +66,7 @@ for (['calls', {permissions => {templates => ['called']}}, 'templates = called']
 
 	($view, $draft, $run) = drafted($template);
 	is($view->{status}, 'succeeded', "$template catches the refusal");
-	same_json($draft->{manifest}, $manifest, 'the draft has the words that the manifest has to ask for');
+	same_json($draft->{manifest}, $manifest, 'the draft has the words for the manifest');
 	like($draft->{section}, qr/^\Q$line\E$/m, 'the draft has the line that would grant the call');
 	like($cli->run_private(['explain', $run])->{out}, qr/have template\.json ask for it: \{.*template grant/s,
 	     'explain names the manifest first, since a changed manifest is another package');

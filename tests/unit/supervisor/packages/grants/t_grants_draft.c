@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_grants_draft.c - drafts of grants: the permitted words of clients, the sections of
- * drafts, and the verdict on a template with the section as configuration.
+ * t_grants_draft.c - drafts of grants: the words that a client may want, and a configuration
+ * with the section of a draft, which grants the template all and no more.
  */
 #include "supervisor/packages/grants/grants_draft.h"
 
@@ -19,7 +19,7 @@
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define HEAD "[grant \"t\"]\ndigest = " A "\n"
 
-/* NULL: TEXT is refused. */
+/* NULL: a refused TEXT. */
 static struct config *config_of(const char *text)
 {
 	struct config *c = config_new(0);
@@ -59,7 +59,7 @@ static struct json_object *json_of(const char *text)
 	return o;
 }
 
-/* ---- words of clients ---- */
+/* ---- words of a client ---- */
 
 TEST(wants)
 {
@@ -162,7 +162,7 @@ static const struct {
      "{\"permissions\":{\"readPaths\":[\"/srv/a\"],\"locks\":true}}"},
 };
 
-/* Does the draft TEXT without LINE (-1: whole) grant T all requested permissions? */
+/* Does TEXT of a draft, without LINE (-1: whole), grant all of T? */
 static bool grants_all(const struct template *t, const char *text, int line)
 {
 	char *less = xstrdup(text), *from = less, *end;

@@ -4,12 +4,12 @@
  * url_policy.h: hosts denied by the operator, at any trust level, and at remote
  * all addresses of this machine.
  */
-#ifndef BROWSER_NET_NET_DENY_H
-#define BROWSER_NET_NET_DENY_H
+#ifndef NET_NET_DENY_H
+#define NET_NET_DENY_H
 
 #include <stddef.h>
 
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 /*
  * Prepare, once, before any question. DENY: a list of base/text/host_list.h, or

@@ -4,8 +4,8 @@
  * second, since the owner shows a run no more often, and once for all watches:
  * a requestor may have hundreds of thousands of subscriptions.
  */
-#ifndef SUPERVISOR_TOOLS_REMOTE_RUN_WATCH_H
-#define SUPERVISOR_TOOLS_REMOTE_RUN_WATCH_H
+#ifndef SUPERVISOR_TASKS_REMOTE_RUN_WATCH_H
+#define SUPERVISOR_TASKS_REMOTE_RUN_WATCH_H
 
 #include "supervisor/context.h"
 #include "supervisor/store/store.h"

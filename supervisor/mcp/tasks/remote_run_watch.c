@@ -4,7 +4,7 @@
  * and listen_tasks.c. The row of each run is read once a second; a failed read
  * is repeated at the next second.
  */
-#include "supervisor/mcp/tools/remote_run_watch.h"
+#include "supervisor/mcp/tasks/remote_run_watch.h"
 
 #include <errno.h>
 #include <stdio.h>

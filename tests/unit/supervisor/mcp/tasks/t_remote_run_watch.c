@@ -9,7 +9,7 @@
 #include <uthash.h>
 
 #include "base/clock.h"
-#include "supervisor/mcp/tools/remote_run_watch.h"
+#include "supervisor/mcp/tasks/remote_run_watch.h"
 #include "supervisor/run/run.h"
 #include "supervisor/run/exec/runs.h"
 #include "tests/unit/supervisor/store/store_fixture.h"

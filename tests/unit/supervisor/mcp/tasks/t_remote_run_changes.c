@@ -3,7 +3,7 @@
  * t_remote_run_changes.c - a watcher of a run of another instance gets one call for
  * each change of the row, and for the end. The test writes the rows.
  */
-#include "supervisor/mcp/tools/remote_run_watch.h"
+#include "supervisor/mcp/tasks/remote_run_watch.h"
 #include "tests/unit/supervisor/run/exec/runs_fixture.h"
 #include "tests/unit/supervisor/store/relay_fixture.h"
 #include "tests/unit/supervisor/store/store_fixture.h"

@@ -3,7 +3,7 @@
  * The owner of an address by the kernel's answer; an errno without information must
  * give no owner.
  */
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -5,7 +5,7 @@
  * proxy before resolving and connecting; any answer but NULL is a reason to
  * refuse.
  */
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

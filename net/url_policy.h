@@ -7,8 +7,8 @@
  * any reason, comes to proxy.c, which checks host, port, and each address
  * before connecting: those checks are the ones that protect.
  */
-#ifndef BROWSER_NET_URL_POLICY_H
-#define BROWSER_NET_URL_POLICY_H
+#ifndef NET_URL_POLICY_H
+#define NET_URL_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>

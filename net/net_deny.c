@@ -5,7 +5,7 @@
  * (rtnetlink(7)), so the answer is true for all present interfaces; an address
  * without an answer is refused.
  */
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

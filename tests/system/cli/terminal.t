@@ -105,6 +105,7 @@ fake_shows('grant ls', ['grant', 'ls'], qr/evil/, 'paddock/proposals' => {propos
 fake_shows('grant show', ['grant', 'show', 'x'], qr/in the requestor's words: ".*evil/, 'paddock/proposals' => {proposals => [\%proposal]});
 fake_shows('grant approve', ['grant', 'approve', 'x'], qr/./, 'paddock/proposals' => {proposals => [\%proposal]});
 fake_shows('grant approve in a folder', ['grant', 'approve', 'x'], qr/not the form of a grant/, 'paddock/proposals' => {proposals => [{%proposal, grantsDir => '/tmp'}]});
+shows('template learn', ['template', 'learn', encode('UTF-8', $evil)], qr/evil/);
 shows('grant reject', ['grant', 'reject', encode('UTF-8', $evil), '--templates', 'none'], qr/./);
 fake_shows('explain of a draft', ['explain', $run], qr/ask for it: .*evil/, 'paddock/draft' => {%draft, manifest => {$evil => [$evil]}},
 	   get_task_run => {%view, lacked => {tools => [$evil], $evil => [$evil]}}, %log);

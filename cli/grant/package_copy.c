@@ -56,7 +56,7 @@ static int write_file(const char *path, int flags, mode_t mode,
 
 static int copy_file(const char *from, const char *to, mode_t mode)
 {
-	int fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct buf text = {0};
 	int rc;
 

@@ -168,6 +168,15 @@ void audit_run(const char *what, const struct run *r)
 		      r->trace[0] != '\0' ? r->trace : NULL);
 }
 
+void audit_reused(const struct run *parent, const struct store_run *child)
+{
+	if (may_write("run_reused", parent->requestor))
+		audit("run_reused", parent->requestor,
+		      "runId:s template:s version:s digest:s parentRunId:s",
+		      child->id, child->template_id, child->version,
+		      child->digest, parent->id);
+}
+
 void audit_input(const char *what, const struct run *r, uint32_t seq,
 		 const char *how)
 {

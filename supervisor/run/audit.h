@@ -35,6 +35,8 @@ int audit_failing(void);
  * about R.
  */
 void audit_run(const char *what, const struct run *r);
+/* Write that PARENT, which is run again, got the result of CHILD. */
+void audit_reused(const struct run *parent, const struct store_run *child);
 /*
  * Write about R's question SEQ: asked ("input_asked"), answered or refused.
  * HOW: the method, the action or the errorCode, or NULL. The content is not

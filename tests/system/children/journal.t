@@ -49,7 +49,8 @@ sub reused { my ($v) = @_; return join ' ', map { $_->{reused} ? 'reused' : 'new
 
 # ---- retry_task_run ----
 
-my $s = Paddock->new(templates => \%templates, config => $config)->greeted;
+my $audit = Paddock::fresh_root() . '/audit';
+my $s = Paddock->new(templates => \%templates, config => "$config\[server]\naudit_file = $audit\n")->greeted;
 
 {
 	my @calls = (draw(1), draw(1), draw(2), {template => 'fails', inputs => {}}, {template => 'kept', inputs => {}}, {artifact => 5});
@@ -71,6 +72,8 @@ my $s = Paddock->new(templates => \%templates, config => $config)->greeted;
 	my ($reused) = grep { $_->{reused} } @{$third->{children}};
 	ok($reused->{createdAt} <= $reused->{endedAt}, 'the view has the times of a call that is found');
 	is($s->get($b[0]{run})->{parentRunId}, $first->{runId}, 'a child that is found again keeps the run that called first');
+	my @entries = grep { $_->{event} eq 'run_reused' } map { json_to($_) } split /\n/, read_file($audit);
+	is_deeply([map { $_->{runId} } grep { $_->{parentRunId} eq $second->{runId} } @entries], [map { $_->{runId} } grep { $_->{reused} } @{$second->{children}}], 'the audit log names each call that was found');
 	is(reused(again($s, $third->{runId})), 'new new new new new new', 'a run that had succeeded calls everything again');
 }
 {

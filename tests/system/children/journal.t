@@ -34,6 +34,7 @@ my %templates = (
 	fails  => lua('run.error("NO_LUCK", "no luck")', annotations => $reads),
 	secret => lua('return math.random(1 << 40)', annotations => $reads, inputsSchema => {type => 'object', properties => {password => {type => 'string', writeOnly => true}}}),
 	cells  => lua('return math.random(1 << 40)', annotations => $reads, resident => {serial => true}, inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}}}),
+	writes => lua('return math.random(1 << 40)'),
 	kept   => lua('return run.artifact{name = "a", data = "kept"}', annotations => $reads),
 	waits  => lua('run.sleep(600000)', annotations => $reads, limits => {maxTimeoutMs => 600000}),
 	calls  => lua($caller, @may),
@@ -94,6 +95,14 @@ my $s = Paddock->new(templates => \%templates, config => "$config\[server]\naudi
 
 	$s->call('paddock/deleteRuns', {runIds => [(all_of($first))[0]{run}]});
 	is(reused(again($s, $first->{runId})), 'new reused', 'a call whose run was deleted is made again');
+}
+{
+	my $first = $s->run_sync(calls => {fails => true, calls => [{template => 'writes', inputs => {}}]}, allowWrites => true);
+	my %o = (runId => $first->{runId}, options => {mode => 'sync'});
+
+	is((all_of($s->tool(retry_task_run => \%o)->{view}))[0]{code}, 'PERMISSION_NOT_ALLOWED', 'a call that changes things is found only when the client allows such calls again');
+	$o{options}{allowWrites} = true;
+	is_deeply([all_of($s->tool(retry_task_run => \%o)->{view})], [all_of($first)], 'a call that has changed things is not made again');
 }
 {
 	my $inner = {template => 'calls', inputs => {fails => true, calls => [draw(1)]}};

@@ -193,6 +193,20 @@ void audit_browser(const struct requestor *requestor, const char *id,
 		      tool, code);
 }
 
+void audit_network(const struct run *r, const struct egress_report *report)
+{
+	const char *code =
+	    report->reason != 0 ? egress_reasons[report->reason].code : NULL;
+
+	if (may_write("network", r->requestor))
+		audit("network", r->requestor,
+		      "runId:s template:s host:s port:i address?s method?s "
+		      "errorCode?s",
+		      r->id, r->template->id, report->host, report->port,
+		      report->address[0] != '\0' ? report->address : NULL,
+		      report->method[0] != '\0' ? report->method : NULL, code);
+}
+
 void audit_deleted(const struct requestor *requestor, const char *id,
 		   const char *template_id, const char *status,
 		   int64_t before_ms, int64_t n)

@@ -6,6 +6,7 @@
 #ifndef SUPERVISOR_RUN_AUDIT_H
 #define SUPERVISOR_RUN_AUDIT_H
 
+#include "ipc/egress_proto.h"
 #include "supervisor/spawn/isolation.h"
 #include "supervisor/run/run.h"
 
@@ -50,6 +51,8 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
  */
 void audit_browser(const struct requestor *requestor, const char *id,
 		   const char *tool, const char *code);
+/* Write that R connected to a host ("network"), or was refused, by REPORT. */
+void audit_network(const struct run *r, const struct egress_report *report);
 /*
  * Write that REQUESTOR has deleted N runs: the run ID; or runs that ended
  * before BEFORE_MS, of the given template and status (NULL: any).

@@ -192,6 +192,15 @@ static bool is_below(const char *host, const char *name)
 	       strcasecmp(host + h - n, name) == 0;
 }
 
+bool host_pattern_is_place(const char *text, size_t len)
+{
+	struct host_pattern p;
+
+	return host_pattern_parse(&p, text, len) == 0 && p.port > 0 &&
+	       (p.kind == HOST_NAME ||
+		(p.kind == HOST_NET && memchr(text, '/', len) == NULL));
+}
+
 bool host_pattern_matches(const struct host_pattern *p, const char *host,
 			  unsigned port)
 {

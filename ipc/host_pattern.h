@@ -42,6 +42,8 @@ struct host_pattern {
 
 /* Parse LEN bytes of TEXT. 0, or -EINVAL: no pattern. */
 int host_pattern_parse(struct host_pattern *p, const char *text, size_t len);
+/* Is TEXT of the form HOST:PORT, with a single host by name or address? */
+bool host_pattern_is_place(const char *text, size_t len);
 
 /*
  * Does HOST match P? HOST is as in a URL or a SOCKS request: a name in lower

@@ -24,7 +24,7 @@ _Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD &&
 		   BROWSER_PROTO_FD == EGRESS_FD,
 	       "one way to start all");
 
-/* ERR is what it gets as its standard error. */
+/* ERR becomes the standard error. */
 static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
 {
 	int rc =

@@ -17,7 +17,7 @@ struct grants_kind {
 	const char *many;   /* as ASKS, for several words */
 	/* NULL, or: why no operator can grant this kind */
 	const char *nobody;
-	bool to_programs; /* NOBODY is of other templates alone */
+	bool to_programs; /* programs can have the kind all the same */
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
 

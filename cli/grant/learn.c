@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text/errmsg.h"
 #include "cli/ask/input.h"
 #include "cli/client/client.h"
 #include "cli/grant/draft.h"
@@ -392,12 +391,6 @@ static int find_trials(struct learn *l, const char *dir)
 	for (size_t i = 0; rc == 0 && i < flags.inputs.n; i++)
 		rc = input_put(inputs, json_member(l->asks, "inputsSchema"),
 			       flags.inputs.item[i], errmsg, sizeof(errmsg));
-	json_object_object_foreach(inputs, key, value)
-		if (rc == 0 && input_upload(value) != NULL)
-			rc = errmsg_set(errmsg, sizeof(errmsg),
-					"%s: no file is uploaded here; give "
-					"the text of the file, by %s=@FILE",
-					key, key);
 	if (rc == 0 && flags.inputs.n > 0) {
 		l->trials = json_object_new_array();
 		json_object_array_add(l->trials, json_pack("inputs:O", inputs));

@@ -101,8 +101,7 @@ like(learn('closed')->{err}, qr{\Q$room\E/closed/file was not tried, since not e
 
 # ---- refusals ----
 is(learn('plain', '-i', 'n=1')->{out}, "# no grant is needed\n", 'a run with given inputs is learned in place of tests');
-Paddock::write_templates($cli, {filed => lua('return 1', inputsSchema => {type => 'object', properties => {f => {type => 'string', format => 'paddock-file'}}}), untested => lua('return 1'), broken => lua('return 1', tools => 'x')});
-is(learn('filed', '-i', 'f=@@' . dir('plain') . '/main.lua')->{status}, 2, 'an input that is a file to upload is refused');
+Paddock::write_templates($cli, {untested => lua('return 1'), broken => lua('return 1', tools => 'x')});
 is(learn('untested')->{status}, 2, 'a package without tests needs inputs');
 write_file(dir('broken') . '/tests/one.json', json_of({inputs => {}}));
 isnt(learn('broken')->{status}, 0, 'a broken package is not learned');

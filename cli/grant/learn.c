@@ -295,12 +295,20 @@ static int shrink_limits(struct learn *l)
 
 static int shrink(struct learn *l)
 {
-	static const char *const keys[] = {"read_paths", "templates", "tools",
-					   "hosts", "locks"};
+	struct json_object *kinds = NULL;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(keys); i++)
-		rc = shrink_words(l, keys[i]);
+	if (json_member(l->want, "grant") != NULL)
+		json_object_deep_copy(json_member(l->want, "grant"), &kinds,
+				      NULL);
+	if (kinds != NULL) {
+		json_object_object_foreach(kinds, key, list) {
+			(void)list;
+			if (rc == 0)
+				rc = shrink_words(l, key);
+		}
+	}
+	json_object_put(kinds);
 	if (rc == 0)
 		rc = shrink_limits(l);
 	return rc == 0 ? prepare(l) : rc; /* the draft of what is left */

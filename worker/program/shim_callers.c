@@ -4,7 +4,8 @@
  * connection of its own, for the shim's loop. A process writes a name to the FIFO of
  * SHIM_DOOR, and the shim opens the two FIFOs of the name: one with the lines of the
  * process, the other for answers. A wrong line is answered, and harms no other process; a
- * process that reads no answers loses its connection.
+ * process that reads no answers loses its connection. Questions of a process that has
+ * ended are dropped, since nobody waits for the answers.
  */
 #include "worker/program/shim_private.h"
 
@@ -34,6 +35,7 @@ static struct caller {
 	int answers;	 /* -1: nobody reads answers */
 	struct buf held, unsent;
 	size_t looked; /* bytes of HELD without a newline */
+	bool skips;    /* the rest of a refused line is still to come */
 } callers[SHIM_CALLERS_MAX];
 static uint64_t last_serial;
 static size_t unsent; /* of all callers */
@@ -158,6 +160,26 @@ static void recv_names(void)
 
 /* ---- answers ---- */
 
+/* Does the process C still read answers? */
+static bool is_heard(const struct caller *c)
+{
+	struct pollfd p = {.fd = c->answers};
+
+	return c->answers >= 0 &&
+	       (poll(&p, 1, 0) <= 0 || (p.revents & POLLERR) == 0);
+}
+
+/* Return the process with the most unread answers. */
+static struct caller *slowest(void)
+{
+	struct caller *most = callers;
+
+	for (struct caller *c = callers; c < callers + SHIM_CALLERS_MAX; c++)
+		if (buf_len(&c->unsent) > buf_len(&most->unsent))
+			most = c;
+	return most;
+}
+
 uint64_t shim_speaking(void)
 {
 	return speaking;
@@ -194,7 +216,7 @@ void shim_answer_to(struct shim *s, uint64_t serial, const char *text, size_t n)
 	(void)buf_add(&c->unsent, "\n", 1);
 	feed_answers(c);
 	if (unsent > UNSENT_MAX)
-		stop_answers(c);
+		stop_answers(slowest());
 }
 
 static void refuse_line(struct shim *s, struct str id, const char *errmsg)
@@ -219,9 +241,36 @@ static void refuse_line(struct shim *s, struct str id, const char *errmsg)
 
 /* ---- lines ---- */
 
+/* Drop what has come of a refused line's rest. */
+static void skip_rest(struct caller *c)
+{
+	const char *p = buf_data(&c->held);
+	size_t n = buf_len(&c->held);
+	const char *newline = n > 0 ? memchr(p, '\n', n) : NULL;
+
+	c->skips = newline == NULL;
+	c->looked = 0;
+	buf_drop(&c->held, newline != NULL ? (size_t)(newline - p) + 1 : n);
+}
+
+/* Refuse the line of C that has no end yet. */
+static void refuse_long_line(struct shim *s, struct caller *c)
+{
+	speaking = c->serial;
+	refuse_line(
+	    s,
+	    shim_first_id((struct str){buf_data(&c->held), buf_len(&c->held)}),
+	    "the line is far over 1 MiB: keep long data as an artifact, "
+	    "and give the artifact's id");
+	speaking = 0;
+	skip_rest(c);
+}
+
 /* Take the whole lines of C, unless questions have to wait. */
 static void take_lines(struct shim *s, struct caller *c)
 {
+	if (c->skips)
+		skip_rest(c);
 	while (!shim_asks_are_full()) {
 		const char *line = buf_data(&c->held), *errmsg, *newline;
 		size_t held = buf_len(&c->held), n;
@@ -251,15 +300,6 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Has the process ended before a first line? */
-static bool is_deserted(const struct caller *c)
-{
-	struct pollfd p = {.fd = c->answers};
-
-	return c->lines >= 0 && !is_readable(c->lines) && poll(&p, 1, 0) > 0 &&
-	       (p.revents & POLLERR) != 0;
-}
-
 static bool has_room(const struct caller *c)
 {
 	return c->lines >= 0 && buf_len(&c->held) <= LINE_MAX_BYTES &&
@@ -269,9 +309,6 @@ static bool has_room(const struct caller *c)
 /* Read once. True: more may be available. */
 static bool recv_lines(struct shim *s, struct caller *c)
 {
-	static const char long_line[] =
-	    "a process of the program wrote a line that is too long, and lost "
-	    "its connection";
 	static char piece[READ_BYTES];
 	bool reads = has_room(c) && is_readable(c->lines);
 	ssize_t n = reads ? read(c->lines, piece, sizeof(piece)) : -1;
@@ -281,10 +318,8 @@ static bool recv_lines(struct shim *s, struct caller *c)
 	else if (n == 0)
 		sys_drop(&c->lines);
 	take_lines(s, c);
-	if (c->looked > LINE_MAX_BYTES) {
-		shim_log(LOG_WARNING, long_line, sizeof(long_line) - 1);
-		end_caller(c);
-	}
+	if (c->looked > LINE_MAX_BYTES)
+		refuse_long_line(s, c);
 	return n > 0;
 }
 
@@ -321,10 +356,15 @@ void shim_serve_callers(struct shim *s, int reads)
 		feed_answers(c);
 		for (int i = 0; i < reads && recv_lines(s, c); i++)
 			;
-		if (is_deserted(c))
-			sys_drop(&c->lines);
-		if (c->lines < 0 && c->looked == buf_len(&c->held))
+		if (!is_heard(c)) {
+			shim_drop_questions(c->serial);
+			if (c->lines >= 0 && !is_readable(c->lines))
+				sys_drop(&c->lines);
+		}
+		if (c->lines < 0 && c->looked == buf_len(&c->held)) {
+			shim_drop_questions(c->serial);
 			end_caller(c);
+		}
 	}
 	if (find_caller(0) != NULL)
 		recv_names();

@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "base/text/base64.h"
+#include "base/text/json_scan.h"
 #include "base/mem.h"
 #include "base/text/mime.h"
 #include "worker/progress.h"
 #include "worker/report.h"
+#include "worker/steps.h"
 #include "worker/text.h"
 
 #define PATH_MAX_BYTES 4096
@@ -78,9 +80,9 @@ static const char *on_step(struct shim *s, struct json_view v)
 
 	(void)s;
 	if (name != NULL && state != NULL && code != NULL && message != NULL)
-		errmsg = shim_step((struct str){name, name_n}, state,
-				   (struct str){code, code_n},
-				   (struct str){message, message_n});
+		errmsg = steps_set_named((struct str){name, name_n}, state,
+					 (struct str){code, code_n},
+					 (struct str){message, message_n});
 	free(name);
 	free(state);
 	free(code);
@@ -397,8 +399,31 @@ static const char *take_program_line(struct shim *s, struct json_view line)
 	       "result and failed";
 }
 
+struct str shim_first_id(struct str line)
+{
+	static const enum json_event before[] = {JSON_OBJECT, JSON_KEY,
+						 JSON_OBJECT, JSON_KEY};
+	struct json_scan scan = {.p = line.p, .end = line.p + line.n};
+	struct json_view token, id;
+	const char *errmsg;
+	size_t at;
+
+	for (size_t i = 0; i < ARRAY_LEN(before); i++)
+		if (json_scan_next(&scan) != before[i])
+			return (struct str){0};
+	token = (struct json_view){scan.token, (size_t)(scan.p - scan.token)};
+	if (!json_view_equal(token, "id") ||
+	    json_scan_next(&scan) == JSON_FAULT)
+		return (struct str){0};
+	token = (struct json_view){scan.token, (size_t)(scan.p - scan.token)};
+	if (!json_view_check(token, &id, &errmsg, &at) || !shim_is_id(id))
+		return (struct str){0};
+	return (struct str){id.p, id.n};
+}
+
 const char *shim_line_of_caller(struct shim *s, struct str line, struct str *id)
 {
+	static char text[128];
 	struct json_view value, key, body, found;
 	const char *errmsg;
 	size_t at;
@@ -406,8 +431,12 @@ const char *shim_line_of_caller(struct shim *s, struct str line, struct str *id)
 	if (shim_is_blank(line.p, line.n))
 		return NULL;
 	if (!json_view_check((struct json_view){line.p, line.n}, &value,
-			     &errmsg, &at))
-		return errmsg;
+			     &errmsg, &at)) {
+		snprintf(text, sizeof(text),
+			 "the line is not JSON: %s (byte %zu)", errmsg, at);
+		*id = shim_first_id(line);
+		return text;
+	}
 	at = 0;
 	if (json_view_is_object(value) &&
 	    json_view_next(value, &at, &key, &body) &&

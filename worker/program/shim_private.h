@@ -12,7 +12,6 @@
  *   shim_given.c      the input files of the run
  *   shim_child.c      from a fork of the shim to the program
  *   shim_lines.c      messages on the program's descriptor 3
- *   shim_steps.c      steps in messages, by name
  *   shim_questions.c  questions in messages, and answers
  *   shim_callers.c    processes with connections of their own
  *   shim_files.c      files of the program that become artifacts
@@ -124,6 +123,12 @@ void shim_line(struct shim *s, struct str line, uint64_t number);
 const char *shim_line_of_caller(struct shim *s, struct str line,
 				struct str *id);
 
+/*
+ * Return the id of a question whose LINE is no whole JSON, if the id comes first in the
+ * message; none is empty.
+ */
+struct str shim_first_id(struct str line);
+
 /* Are the N bytes at P spaces, tabs and ends of lines alone? */
 bool shim_is_blank(const char *p, size_t n);
 
@@ -153,6 +158,8 @@ void shim_answer_to(struct shim *s, uint64_t serial, const char *text,
 
 /* ---- shim_questions.c ---- */
 
+/* Nobody waits for the answers to the questions of CALLER, a serial, any more. */
+void shim_drop_questions(uint64_t caller);
 void shim_forget_questions(void); /* the open questions of a resident's run */
 
 /*
@@ -171,14 +178,6 @@ void shim_recv_answer(struct shim *s);
 
 /* Wait for the answer to an artifact: kept? BODY is the id, or the reason. */
 bool shim_await_artifact(struct shim *s, struct buf *body);
-
-/* ---- shim_steps.c ---- */
-
-/* NULL, or the error in the message (static). */
-const char *shim_step(struct str name, const char *state, struct str code,
-		      struct str message);
-
-void shim_forget_steps(void); /* the steps of a resident's run */
 
 /* ---- shim_files.c ---- */
 

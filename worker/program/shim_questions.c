@@ -18,6 +18,7 @@
 
 /* bytes of the id that a program gives a question, as JSON */
 #define ID_MAX 256
+#define NOBODY UINT64_MAX /* no caller has this serial */
 
 /* Questions without an answer yet. seq 0: free. */
 static struct {
@@ -40,13 +41,25 @@ bool shim_asks_are_full(void)
 	return true;
 }
 
+void shim_drop_questions(uint64_t caller)
+{
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		if (asked[i].seq == 0 || asked[i].caller != caller)
+			continue;
+		channel_send(
+		    &(struct msg){.type = MSG_DROP, .drop = {asked[i].seq}});
+		asked[i].caller = NOBODY;
+	}
+}
+
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 {
 	bool call = m->type == MSG_CALL;
 	size_t i = 0;
 
 	if (body.n > MSG_ASK_MAX)
-		return call ? "a call's args are over 1 MiB"
+		return call ? "the inputs of a call are over 1 MiB: keep long "
+			      "data as an artifact, and give the artifact's id"
 			    : "a question is over 1 MiB";
 	if (call && !text_is_name(m->call.tool.p, m->call.tool.n, MSG_NAME_MAX))
 		return "a call's tool is a name of 1 to 256 bytes";

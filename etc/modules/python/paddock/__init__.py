@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import itertools
+import operator
 import os
 from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
@@ -173,11 +174,17 @@ def keep(
             os.unlink(f"{_WORK}/{path}")
 
 
+def _shown(text: Any) -> str:
+    """TEXT without what no JSON text holds, for people who read it."""
+    return str(text).encode(errors="replace").decode().replace("\0", "?")
+
+
 def progress(done: int, total: int, message: str = "") -> None:
     """Tells whoever waits that DONE of TOTAL is done."""
-    if not 0 <= done <= total:
-        raise ValueError("done is from 0 to total")
-    _connection.send("progress", {"done": done, "total": total, "message": message})
+    done, total = operator.index(done), operator.index(total)
+    if not 0 <= done <= total <= 1 << 53:
+        raise ValueError("done is from 0 to total, which is 2**53 at most")
+    _connection.send("progress", {"done": done, "total": total, "message": _shown(message)})
 
 
 _LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
@@ -187,17 +194,18 @@ def log(level: str, text: str) -> None:
     """A line of the run's log. LEVEL is emergency, alert, critical, error, warning, notice, info or debug."""
     if level not in _LEVELS:
         raise ValueError("level is one of " + ", ".join(_LEVELS))
-    _connection.send("log", {"level": level, "message": str(text)})
+    _connection.send("log", {"level": level, "message": _shown(text)})
 
 
 @contextmanager
 def step(name: str) -> Iterator[None]:
     """A named step of the run: `with paddock.step("fetch"): ...`. An exception fails the step."""
+    name = _shown(name)
     _connection.send("step", {"name": name, "state": "running"})
     try:
         yield
     except BaseException as error:
-        told = {"code": getattr(error, "code", None), "message": str(error)[:4096]}
+        told = {"code": getattr(error, "code", None), "message": _shown(error)[:4096]}
         if not isinstance(told["code"], str):
             told["code"] = type(error).__name__
         _connection.send("step", {"name": name, "state": "failed", **told})

@@ -4,6 +4,7 @@
 # while a thread uses it, so that a process at rest has nothing open and can be copied.
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -51,6 +52,13 @@ def ended() -> Error:
     return Error("RUN_ENDED", "the run has ended, and answers nothing any more")
 
 
+def _unconnected(door: str, error: OSError) -> Error:
+    why = error.strerror or "no such file"
+    if error.errno in (errno.ENOENT, errno.ENXIO):
+        return Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}")
+    return Error("CALL_FAILED", f"this process cannot connect to its run: {why}")
+
+
 class _Ends:
     """Both FIFOs, open."""
 
@@ -73,8 +81,7 @@ class _Ends:
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
-                why = error.strerror or "no such file"
-                raise Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}") from error
+                raise _unconnected(door, error) from error
             raise
         finally:
             for name in "lines", "answers":

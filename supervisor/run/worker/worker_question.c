@@ -335,19 +335,20 @@ static int whole(struct worker *w)
 	struct worker_question ask = {
 	    .seq = a->seq, .kind = a->kind, .tool = tool};
 	struct json_error err;
+	struct buf text = w->params;
 	size_t cost;
 	/* bounded, since the loop reads, measures and frees the tree */
-	int rc = json_parse_cost(&ask.params, buf_data(&w->params),
-				 buf_len(&w->params), MSG_ASK_VALUES_MAX, &cost,
-				 &err);
+	int rc = json_parse_cost(&ask.params, buf_data(&text), buf_len(&text),
+				 MSG_ASK_VALUES_MAX, &cost, &err);
 	bool room;
 
-	buf_fini(&w->params);
+	w->params = (struct buf){0};
 	w->asking = NULL;
 	w->phase = PHASE_TALKING;
 	if (rc != -EMSGSIZE && !err.unfit &&
 	    (rc < 0 || !json_object_is_type(ask.params, json_type_object))) {
 		json_object_put(ask.params);
+		buf_fini(&text);
 		return worker_violation(
 		    w, "a question whose parameters are not a JSON object");
 	}
@@ -356,11 +357,13 @@ static int whole(struct worker *w)
 	room = hold_question(
 	    w, a, a->kind == WORKER_QUESTION_CALL ? a->total : OPEN_COST(cost));
 	ask.cost = cost;
+	ask.text = (struct str){buf_data(&text), buf_len(&text)};
 	hand_on(w, &ask, room,
 		rc == -EMSGSIZE ? "a question has at most 20000 values, in at "
 				  "most as many levels as any JSON here"
 				: json_error_reason(&err));
 	json_object_put(ask.params);
+	buf_fini(&text);
 	free(tool);
 	return 0;
 }

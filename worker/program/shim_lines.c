@@ -335,6 +335,17 @@ static const char *ask_supervisor(struct json_view v, enum msg_input_kind kind)
 	return errmsg;
 }
 
+static const char *on_drop(struct shim *s, struct json_view v)
+{
+	struct json_view id;
+
+	(void)s;
+	if (!json_view_member(v, "id", &id))
+		return "a drop has the id of a question";
+	shim_drop_question(id);
+	return NULL;
+}
+
 static const char *on_reply(struct shim *s, struct json_view v)
 {
 	if (shim_stays())
@@ -367,6 +378,7 @@ static const struct {
     {"log", on_log, 0, false},
     {"artifact", on_artifact, 0, false},
     {"call", on_call, 0, false},
+    {"drop", on_drop, 0, false},
     {"elicit", NULL, MSG_INPUT_ELICIT, false},
     {"sample", NULL, MSG_INPUT_SAMPLE, false},
     {"roots", NULL, MSG_INPUT_ROOTS, false},
@@ -395,7 +407,7 @@ static const char *take_program_line(struct shim *s, struct json_view line)
 				   ? kinds[i].take(s, value)
 				   : ask_supervisor(value, kinds[i].question);
 	return "there is no such message: progress, step, log, artifact, call, "
-	       "elicit, sample, roots and reply are, and of a resident state, "
+	       "drop, elicit, sample, roots and reply are, and of a resident state, "
 	       "result and failed";
 }
 

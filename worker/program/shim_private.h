@@ -160,6 +160,8 @@ void shim_answer_to(struct shim *s, uint64_t serial, const char *text,
 
 /* Nobody waits for the answers to the questions of CALLER, a serial, any more. */
 void shim_drop_questions(uint64_t caller);
+/* Likewise for the question ID of who speaks; the answer says DROPPED. */
+void shim_drop_question(struct json_view id);
 void shim_forget_questions(void); /* the open questions of a resident's run */
 
 /*

@@ -41,13 +41,26 @@ bool shim_asks_are_full(void)
 	return true;
 }
 
+static void drop_question(uint32_t seq)
+{
+	channel_send(&(struct msg){.type = MSG_DROP, .drop = {seq}});
+}
+
+void shim_drop_question(struct json_view id)
+{
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++)
+		if (asked[i].seq != 0 && asked[i].caller == shim_speaking() &&
+		    asked[i].id.n == id.n &&
+		    memcmp(asked[i].id.p, id.p, id.n) == 0)
+			drop_question(asked[i].seq);
+}
+
 void shim_drop_questions(uint64_t caller)
 {
 	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
 		if (asked[i].seq == 0 || asked[i].caller != caller)
 			continue;
-		channel_send(
-		    &(struct msg){.type = MSG_DROP, .drop = {asked[i].seq}});
+		drop_question(asked[i].seq);
 		asked[i].caller = NOBODY;
 	}
 }

@@ -19,7 +19,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
-from ._connection import Error, connection as _connection, error_of as _error_of
+from ._connection import Asked as _Asked, Error, connection as _connection, error_of as _error_of
 
 __all__ = [
     "Error",
@@ -88,11 +88,16 @@ async def acall(
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
-    """As call(), for asyncio: other coroutines go on meanwhile."""
+    """As call(), for asyncio: other coroutines go on meanwhile. A cancel ends the called run."""
     import asyncio
 
-    given = {**(inputs or {}), **more}
-    return await asyncio.to_thread(call, template, version=version, inputs=given)
+    body = _call_of(template, version, {**(inputs or {}), **more})
+    asked = _Asked()
+    try:
+        return (await asyncio.to_thread(_connection.ask, "call", body, asked))["output"]
+    except asyncio.CancelledError:
+        _connection.give_up(asked)
+        raise
 
 
 def map(

@@ -10,7 +10,7 @@ import json
 import os
 import select
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 READ_BYTES = 1 << 16
@@ -116,6 +116,13 @@ class _Ends:
         return [json.loads(line) for line in lines]
 
 
+class Asked:
+    """A question that another thread may give up."""
+
+    number: Optional[int] = None
+    dropped = False
+
+
 class Connection:
     """Many threads may use it at once: one of those that wait reads for all."""
 
@@ -162,14 +169,41 @@ class Connection:
         with self.use() as ends, self.writing:
             ends.write(text)
 
-    def begin_ask(self, ends: _Ends, kind: str, body: Dict[str, Any]) -> int:
+    def begin_ask(
+        self, ends: _Ends, kind: str, body: Dict[str, Any], asked: Optional[Asked] = None
+    ) -> int:
         number = next(self.ids)
         text = json.dumps({kind: {"id": number, **body}}).encode() + b"\n"
         with self.changed:
             self.awaited.add(number)
         with self.writing:
             ends.write(text)
+        if asked is not None:
+            with self.changed:
+                asked.number = number
+            if asked.dropped:
+                self.drop({number})
         return number
+
+    def give_up(self, asked: Asked) -> None:
+        """The thread that waits for the answer to ASKED gets the answer "DROPPED"."""
+        with self.changed:
+            asked.dropped = True
+        if asked.number is not None:
+            self.drop({asked.number})
+
+    def drop(self, numbers: Set[int]) -> None:
+        """What these questions have called ends. The end of the connection says the same."""
+        with ExitStack() as stack:
+            with self.changed:
+                numbers = numbers & self.awaited
+                if self.ends is None or not numbers:
+                    return
+                ends = stack.enter_context(self.use())
+            for number in numbers:
+                text = json.dumps({"drop": {"id": number}}).encode() + b"\n"
+                with self.writing, suppress(Error):
+                    ends.write(text)
 
     def take(self, ends: _Ends, numbers: Set[int]) -> Dict[int, Dict[str, Any]]:
         """Waits for the answer to one of NUMBERS at least, and takes the answers there are."""
@@ -195,15 +229,17 @@ class Connection:
 
     def forget(self, numbers: Set[int]) -> None:
         """Nobody waits for these answers any more."""
+        if self.users > 1:
+            self.drop(numbers)
         with self.changed:
             self.awaited -= numbers
             for number in numbers & self.answers.keys():
                 del self.answers[number]
 
-    def ask(self, kind: str, body: Dict[str, Any]) -> Any:
-        """The value of the answer; raises what it refuses."""
+    def ask(self, kind: str, body: Dict[str, Any], asked: Optional[Asked] = None) -> Any:
+        """The value of the answer; raises what the answer refuses."""
         with self.use() as ends:
-            number = self.begin_ask(ends, kind, body)
+            number = self.begin_ask(ends, kind, body, asked)
             try:
                 answer = self.take(ends, {number})[number]
             finally:

@@ -10,6 +10,7 @@ my $reads = {readOnlyHint => true, destructiveHint => false};
 my $root = Paddock->new(idle => 1, templates => {
 	echo  => lua('return inputs.a', annotations => $reads),
 	large => {program => "#!/usr/bin/perl\nprint '{\"n\":123456789012345678901234567890,\"deep\":', '[' x 62, ']' x 62, '}'", annotations => $reads},
+	heavy => lua('return ("x"):rep(4100000)', annotations => $reads),
 	waits => lua('run.sleep(600000)', annotations => $reads, limits => {maxTimeoutMs => 600000}),
 })->{root};
 my $s = Paddock->new(dirs => ["$TOP/etc/templates", "$root/templates"])->greeted;
@@ -100,11 +101,48 @@ SKIP: {
 	skip_lacking(1, 'perl');
 	is(code(run_bash => 'paddock-call large')->{stdout}, '{"n":123456789012345678901234567890,"deep":' . '[' x 62 . ']' x 62 . "}\n", 'the command prints the output as the run gave the output');
 }
+SKIP: {
+	skip_lacking(1, 'python3');
+	my $v = code(run_python => <<'END');
+import asyncio, paddock
+print(paddock.call('echo', {'a': 1}), paddock.call('echo', {'a': 1}, a=2), asyncio.run(paddock.acall('echo', {'a': 3})))
+for wrong in lambda: paddock.call('echo', 1), lambda: paddock.call('echo', {}, {}), lambda: paddock.map('echo', ['ab']):
+    try:
+        wrong()
+    except TypeError as error:
+        print(error)
+END
+
+	is($v->{stdout}, "1 2 3\n" . "inputs are given by name, or as one mapping, such as {'csv': text}\n" x 2 . "the inputs of a run are a mapping, such as {'csv': text}\n", 'Python takes inputs as a mapping, too, and says what would pass') or diag explain $v;
+}
 # a program without a module
 {
 	my $v = $s->run_sync(run_bash => {code => q(echo '{"call":{"id":1,"template":"echo","inputs":{"a":1,"a":2}}}' >/proc/$PPID/fd/3; grep -m1 '"ok"' </proc/$PPID/fd/4)});
 
 	like($v->{result}{stdout}, qr/"ok":false.*INVALID_PARAMETER.*duplicate key/, 'inputs with a name twice are refused, and the run goes on') or diag explain $v;
+}
+
+# ---- answers that are not read ----
+
+SKIP: {
+	skip_lacking(1, 'perl');
+	my $v = code(run_bash => <<'END');
+door=/dev/shm/.paddock
+mkfifo $door.slow.lines $door.slow.answers
+exec 5<>$door.slow.answers
+echo slow >$door
+exec 6>$door.slow.lines
+for i in {1..16}; do echo "{\"call\":{\"id\":$i,\"template\":\"heavy\",\"inputs\":{}}}" >&6; done
+# 16 calls are open at first, and each call needs room among these
+for i in {1..6}; do
+	until paddock-call heavy >answer 2>err; do
+		grep -q RESOURCE_LIMIT err || { cat err; break 2; }
+	done
+	wc -c <answer
+done
+END
+
+	is($v->{stdout}, "4100003\n" x 6, 'a process that reads 64 MiB of answers too late costs another process none of its own') or diag explain $v;
 }
 
 # ---- calls without a waiting process ----

@@ -17,7 +17,7 @@ import itertools
 import operator
 import os
 from contextlib import contextmanager, suppress
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._connection import Asked as _Asked, Error, connection as _connection, error_of as _error_of
 
@@ -45,45 +45,57 @@ def _call_of(
 ) -> Dict[str, Any]:
     if not isinstance(template, str):
         raise TypeError("the first argument is the id of a template, such as 'csv_profile'")
+    if not isinstance(inputs, Mapping):
+        raise TypeError("the inputs of a run are a mapping, such as {'csv': text}")
     body: Dict[str, Any] = {"template": template, "inputs": dict(inputs)}
     if version is not None:
         body["version"] = version
     return body
 
 
+def _inputs_of(
+    given: Tuple[Mapping[str, Any], ...],
+    inputs: Optional[Mapping[str, Any]],
+    more: Mapping[str, Any],
+) -> Dict[str, Any]:
+    if len(given) > 1 or not all(isinstance(one, Mapping) for one in given):
+        raise TypeError("inputs are given by name, or as one mapping, such as {'csv': text}")
+    return {**(given[0] if given else {}), **(inputs or {}), **more}
+
+
 def call(
     template: str,
     /,
-    *,
+    *given: Mapping[str, Any],
     version: Optional[str] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
     """Runs TEMPLATE and returns its output.
 
-    Inputs are given by name, and by the mapping INPUTS where a name is "version" or "inputs".
+    Inputs are given by name, or as a mapping: the second argument, or INPUTS.
     Raises paddock.Error when the run is refused or fails. Any number of threads may call at
     once.
     """
-    return run(template, version=version, inputs={**(inputs or {}), **more})["output"]
+    return run(template, *given, version=version, inputs=inputs, **more)["output"]
 
 
 def run(
     template: str,
     /,
-    *,
+    *given: Mapping[str, Any],
     version: Optional[str] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Dict[str, Any]:
     """As call(), and returns all of the run: runId, status, output and artifacts."""
-    return _connection.ask("call", _call_of(template, version, {**(inputs or {}), **more}))
+    return _connection.ask("call", _call_of(template, version, _inputs_of(given, inputs, more)))
 
 
 async def acall(
     template: str,
     /,
-    *,
+    *given: Mapping[str, Any],
     version: Optional[str] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
@@ -91,7 +103,7 @@ async def acall(
     """As call(), for asyncio: other coroutines go on meanwhile. A cancel ends the called run."""
     import asyncio
 
-    body = _call_of(template, version, {**(inputs or {}), **more})
+    body = _call_of(template, version, _inputs_of(given, inputs, more))
     asked = _Asked()
     try:
         return (await asyncio.to_thread(_connection.ask, "call", body, asked))["output"]

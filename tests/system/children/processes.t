@@ -211,4 +211,15 @@ SKIP: {
 	is($s->ended($run)->{status}, 'canceled', 'the run ends');
 }
 $s->stop;
+SKIP: {
+	skip_lacking(2, 'perl');
+	my $q = Paddock->new(dirs => ["$TOP/etc/templates"])->greeted(undef, {elicitation => {}});
+	my $id = $q->ask_run(run_bash => {code => 'timeout 1 paddock-ask "Who?"; paddock-ask "And now?"'}, mode => 'sync');
+	my ($first, $second) = map { $q->told('elicitation/create') } 1, 2;
+
+	is($q->told('notifications/cancelled')->{params}{requestId}, $first->{id}, 'the question of a process that has ended is taken back');
+	$q->reply($second, {action => 'accept', content => {answer => 'later'}});
+	is($q->result($id)->{view}{result}{stdout}, qq({"answer":"later"}\n), 'a later question is answered');
+	$q->stop;
+}
 done_testing();

@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/msg.h"
-
 #define STEPS_MAX 10000u /* in a run */
 #define STEPS_NONE UINT32_MAX
 
@@ -43,14 +41,6 @@ void steps_fail(uint32_t step, const char *code, const char *message,
 void steps_skip(uint32_t step);
 
 unsigned steps_attempts(uint32_t step);
-
-/*
- * Set the state of the step NAME, which a program reports; the first report declares the
- * step. CODE and MESSAGE are of a failed step, or empty. NULL, or why that is forbidden
- * (static).
- */
-const char *steps_set_named(struct str name, const char *state, struct str code,
-			    struct str message);
 
 /* The run is over: skip pending steps, fail running steps. */
 void steps_close(void);

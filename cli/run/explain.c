@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/client/tool_call.h"
+#include "cli/grant/draft.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/cli.h"
 #include "cli/terminal/remedy.h"
@@ -558,14 +559,18 @@ static int explain_run(const struct cli *cli, struct client *c, int n,
 		       const char *const *arg)
 {
 	struct story s = {0};
-	struct json_object *o;
+	struct json_object *o, *draft;
 	const char *status;
 	char *words;
 	int rc = tool_call_run(cli, c, arg[0], &s.view);
 
 	(void)n;
-	if (rc != 0)
+	if (rc == 0)
+		rc = draft_of_run(c, s.view, &draft);
+	if (rc != 0) {
+		json_object_put(s.view);
 		return rc;
+	}
 	s.error = json_member(s.view, "error");
 	s.details = json_member(s.error, "details");
 	s.errmsg = json_object_new_array();
@@ -577,14 +582,18 @@ static int explain_run(const struct cli *cli, struct client *c, int n,
 		status = "unknown";
 	about_end(&s, status);
 	if (cli->json) {
-		o = json_pack("runId:s status:s why:O help:O error?O",
+		o = json_pack("runId:s status:s why:O help:O error?O "
+			      "draft?O",
 			      json_member_str(s.view, "runId"), status,
-			      s.errmsg, s.help, s.error);
+			      s.errmsg, s.help, s.error,
+			      draft_has_lines(draft) ? draft : NULL);
 		json_pretty_print(o, true);
 		json_object_put(o);
 	} else {
 		print_story(&s, status);
+		draft_show(draft);
 	}
+	json_object_put(draft);
 	free(words);
 	json_object_put(s.errmsg);
 	json_object_put(s.help);

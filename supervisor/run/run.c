@@ -268,6 +268,7 @@ void run_free(struct run *r)
 	free(r->progress.message);
 	run_artifacts_drop(r);
 	lost_artifacts_free(r->lost_artifacts);
+	json_object_put(r->lacked);
 	if (r->log.text != NULL)
 		buf_fini(r->log.text);
 	buf_fini(&r->log.end);

@@ -4,8 +4,8 @@
  * connection of its own, for the shim's loop. A process writes a name to the FIFO of
  * SHIM_DOOR, and the shim opens the two FIFOs of the name: one with the lines of the
  * process, the other for answers. A wrong line is answered, and harms no other process; a
- * process that reads no answers loses its connection. Questions of a process that has
- * ended are dropped, since nobody waits for the answers.
+ * process that reads no answers loses its connection. Where more questions come than may
+ * wait, processes take turns. Nobody waits for the answers to a process that has ended.
  */
 #include "worker/program/shim_private.h"
 
@@ -40,6 +40,7 @@ static struct caller {
 static uint64_t last_serial;
 static size_t unsent; /* of all callers */
 static uint64_t speaking;
+static size_t next; /* index of the caller whose turn is the next */
 
 static int folder = -1, door = -1;
 static struct buf names;
@@ -70,6 +71,13 @@ static void end_caller(struct caller *c)
 	sys_drop(&c->lines);
 	buf_fini(&c->held);
 	*c = (struct caller){.lines = -1, .answers = -1};
+}
+
+/* The process reads no answers any more. */
+static void lose_answers(struct caller *c)
+{
+	shim_drop_questions(c->serial);
+	stop_answers(c);
 }
 
 static struct caller *find_caller(uint64_t serial)
@@ -160,15 +168,6 @@ static void recv_names(void)
 
 /* ---- answers ---- */
 
-/* Does the process C still read answers? */
-static bool is_heard(const struct caller *c)
-{
-	struct pollfd p = {.fd = c->answers};
-
-	return c->answers >= 0 &&
-	       (poll(&p, 1, 0) <= 0 || (p.revents & POLLERR) == 0);
-}
-
 /* Return the process with the most unread answers. */
 static struct caller *slowest(void)
 {
@@ -185,6 +184,7 @@ uint64_t shim_speaking(void)
 	return speaking;
 }
 
+/* While an artifact waits for its answer no question can be dropped: serve_caller() does. */
 static void feed_answers(struct caller *c)
 {
 	ssize_t n;
@@ -260,8 +260,8 @@ static void refuse_long_line(struct shim *s, struct caller *c)
 	refuse_line(
 	    s,
 	    shim_first_id((struct str){buf_data(&c->held), buf_len(&c->held)}),
-	    "the line is far over 1 MiB: keep long data as an artifact, "
-	    "and give the artifact's id");
+	    "the line is far over 1 MiB: keep long data as an artifact, and "
+	    "give the artifact's id");
 	speaking = 0;
 	skip_rest(c);
 }
@@ -289,6 +289,10 @@ static void take_lines(struct shim *s, struct caller *c)
 			refuse_line(s, id, errmsg);
 		speaking = 0;
 		buf_drop(&c->held, n + 1);
+		if (c->answers < 0)
+			shim_drop_questions(c->serial);
+		if (shim_asks_are_full())
+			next = (size_t)(c - callers + 1) % SHIM_CALLERS_MAX;
 	}
 }
 
@@ -298,6 +302,14 @@ static bool is_readable(int fd)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	return poll(&p, 1, 0) > 0;
+}
+
+/* False: the process has closed its end of the answers, as each does at its end. */
+static bool has_reader(const struct caller *c)
+{
+	struct pollfd p = {.fd = c->answers};
+
+	return poll(&p, 1, 0) <= 0 || (p.revents & POLLERR) == 0;
 }
 
 static bool has_room(const struct caller *c)
@@ -339,32 +351,41 @@ size_t shim_poll_callers(struct pollfd p[SHIM_CALLERS_POLLED])
 		if (has_room(c))
 			p[n++] =
 			    (struct pollfd){.fd = c->lines, .events = POLLIN};
-		if (buf_len(&c->unsent) > 0)
-			p[n++] = (struct pollfd){.fd = c->answers,
-						 .events = POLLOUT};
+		if (c->answers >= 0)
+			p[n++] = (struct pollfd){
+			    .fd = c->answers,
+			    .events = buf_len(&c->unsent) > 0 ? POLLOUT : 0};
 	}
 	return n;
 }
 
+static void serve_caller(struct shim *s, struct caller *c, int reads)
+{
+	feed_answers(c);
+	if (c->answers < 0 || !has_reader(c))
+		lose_answers(c);
+	for (int i = 0; i < reads && recv_lines(s, c); i++)
+		;
+	/* a process may end before a first line, which is no end of the FIFO */
+	if (c->answers < 0 && c->lines >= 0 && !is_readable(c->lines))
+		sys_drop(&c->lines);
+	if (c->lines < 0 && c->looked == buf_len(&c->held)) {
+		lose_answers(c);
+		end_caller(c);
+	}
+}
+
 void shim_serve_callers(struct shim *s, int reads)
 {
+	size_t first = next;
+
 	if (door < 0)
 		return;
-	for (struct caller *c = callers; c < callers + SHIM_CALLERS_MAX; c++) {
-		if (c->serial == 0)
-			continue;
-		feed_answers(c);
-		for (int i = 0; i < reads && recv_lines(s, c); i++)
-			;
-		if (!is_heard(c)) {
-			shim_drop_questions(c->serial);
-			if (c->lines >= 0 && !is_readable(c->lines))
-				sys_drop(&c->lines);
-		}
-		if (c->lines < 0 && c->looked == buf_len(&c->held)) {
-			shim_drop_questions(c->serial);
-			end_caller(c);
-		}
+	for (size_t i = 0; i < SHIM_CALLERS_MAX; i++) {
+		struct caller *c = &callers[(first + i) % SHIM_CALLERS_MAX];
+
+		if (c->serial != 0)
+			serve_caller(s, c, reads);
 	}
 	if (find_caller(0) != NULL)
 		recv_names();

@@ -16,7 +16,6 @@
 #include "base/text/mime.h"
 #include "worker/progress.h"
 #include "worker/report.h"
-#include "worker/steps.h"
 #include "worker/text.h"
 
 #define PATH_MAX_BYTES 4096
@@ -80,9 +79,9 @@ static const char *on_step(struct shim *s, struct json_view v)
 
 	(void)s;
 	if (name != NULL && state != NULL && code != NULL && message != NULL)
-		errmsg = steps_set_named((struct str){name, name_n}, state,
-					 (struct str){code, code_n},
-					 (struct str){message, message_n});
+		errmsg = shim_step((struct str){name, name_n}, state,
+				   (struct str){code, code_n},
+				   (struct str){message, message_n});
 	free(name);
 	free(state);
 	free(code);

@@ -17,7 +17,6 @@
  *   shim_files.c      files of the program that become artifacts
  *   shim_output.c     files in out/, after the end of the program
  *   shim_resident.c   a program that stays for several runs
- *   shim_printed.c    what given code printed in a failed run
  */
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
@@ -31,6 +30,7 @@
 #include "ipc/zygote_proto.h"
 #include "base/text/json_view.h"
 #include "sandbox/sandbox_program.h"
+#include "worker/program/told/shim_told.h"
 #include "worker/program/watch/shim_watch.h"
 #include "worker/text.h"
 
@@ -158,10 +158,6 @@ void shim_answer_to(struct shim *s, uint64_t serial, const char *text,
 
 /* ---- shim_questions.c ---- */
 
-/* Nobody waits for the answers to the questions of CALLER, a serial, any more. */
-void shim_drop_questions(uint64_t caller);
-/* Likewise for the question ID of who speaks; the answer says DROPPED. */
-void shim_drop_question(struct json_view id);
 void shim_forget_questions(void); /* the open questions of a resident's run */
 
 /*
@@ -170,6 +166,11 @@ void shim_forget_questions(void); /* the open questions of a resident's run */
  * 4.
  */
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body);
+
+/* Nobody waits for the answers to the questions of CALLER any more. */
+void shim_drop_questions(uint64_t caller);
+/* Likewise for the question ID of who speaks; the answer says DROPPED. */
+void shim_drop_question(struct json_view id);
 
 bool shim_is_id(struct json_view id); /* is the JSON text a valid id? */
 
@@ -214,16 +215,6 @@ bool shim_has_files(const struct shim *s);
 
 /* Remove the files and folders in out/ and in/, for a resident's next run. */
 void shim_empty_folders(struct shim *s);
-
-/* ---- shim_printed.c ---- */
-
-/* The beginning of the paths of both files; .stdout and .stderr follow. */
-#define SHIM_PRINTED "/dev/shm/.printed"
-
-/* Send what the code of a failed run printed. Async-signal-safe. */
-void shim_tell_printed(void);
-/* Remove both files, for a resident's next run. */
-void shim_forget_printed(void);
 
 /* ---- shim_wait.c ---- */
 

@@ -18,12 +18,13 @@
 
 /* bytes of the id that a program gives a question, as JSON */
 #define ID_MAX 256
-#define NOBODY UINT64_MAX /* no caller has this serial */
+
+#define NOBODY UINT64_MAX /* no connection has this serial */
 
 /* Questions without an answer yet. seq 0: free. */
 static struct {
 	uint32_t seq;
-	uint64_t caller; /* the connection that asked; 0: descriptor 3 */
+	uint64_t caller; /* a connection; 0: descriptor 3; or NOBODY */
 	struct str id;	 /* JSON text; owned */
 } asked[MSG_ASKS_MAX];
 static uint32_t last_seq;
@@ -39,30 +40,6 @@ bool shim_asks_are_full(void)
 		if (asked[i].seq == 0)
 			return false;
 	return true;
-}
-
-static void drop_question(uint32_t seq)
-{
-	channel_send(&(struct msg){.type = MSG_DROP, .drop = {seq}});
-}
-
-void shim_drop_question(struct json_view id)
-{
-	for (size_t i = 0; i < MSG_ASKS_MAX; i++)
-		if (asked[i].seq != 0 && asked[i].caller == shim_speaking() &&
-		    asked[i].id.n == id.n &&
-		    memcmp(asked[i].id.p, id.p, id.n) == 0)
-			drop_question(asked[i].seq);
-}
-
-void shim_drop_questions(uint64_t caller)
-{
-	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
-		if (asked[i].seq == 0 || asked[i].caller != caller)
-			continue;
-		drop_question(asked[i].seq);
-		asked[i].caller = NOBODY;
-	}
 }
 
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
@@ -151,6 +128,31 @@ void shim_recv_answer(struct shim *s)
 
 	if (take_program_answer(s, &ok, &body) != 0)
 		channel_broken(); /* an answer without an artifact */
+}
+
+void shim_drop_question(struct json_view id)
+{
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		struct msg m = {.type = MSG_DROP, .drop = {asked[i].seq}};
+
+		if (asked[i].seq != 0 && asked[i].caller == shim_speaking() &&
+		    asked[i].id.n == id.n &&
+		    memcmp(asked[i].id.p, id.p, id.n) == 0)
+			channel_send(&m);
+	}
+}
+
+void shim_drop_questions(uint64_t caller)
+{
+	/* the supervisor answers a dropped question, too; so the question counts */
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		struct msg m = {.type = MSG_DROP, .drop = {asked[i].seq}};
+
+		if (asked[i].seq == 0 || asked[i].caller != caller)
+			continue;
+		asked[i].caller = NOBODY;
+		channel_send(&m);
+	}
 }
 
 void shim_forget_questions(void)

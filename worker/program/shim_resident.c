@@ -284,7 +284,7 @@ static void forget_run(struct shim *s)
 	s->refused = NOT_REFUSED;
 	shim_forget_pipes();
 	shim_forget_printed();
-	steps_forget();
+	shim_forget_steps();
 	shim_forget_callers();
 	shim_forget_questions();
 	progress_forget();

@@ -187,8 +187,8 @@ static bool covers(const struct config_grant *g, void *arg)
 	return q->kind->covers(g, q->word);
 }
 
-static bool granted(const struct template *t, const struct config *c,
-		    const struct grants_kind *k, const char *word)
+bool grants_covers(const struct template *t, const struct config *c,
+		   const struct grants_kind *k, const char *word)
 {
 	struct input_request q = {k, word};
 
@@ -198,7 +198,7 @@ static bool granted(const struct template *t, const struct config *c,
 bool grants_read(const struct template *t, const struct config *c,
 		 const char *path)
 {
-	return granted(t, c, READS, path);
+	return grants_covers(t, c, READS, path);
 }
 
 static bool add_reads(const struct config_grant *g, void *list)
@@ -236,7 +236,7 @@ const char *grants_tool(const struct template *t, const struct config *c,
 	if (!asks)
 		return "the manifest's tools do not list it, which the "
 		       "template's author can change";
-	if (!granted(t, c, GRANTS_TOOLS, tool))
+	if (!grants_covers(t, c, GRANTS_TOOLS, tool))
 		return "it is no more granted to the template; the operator "
 		       "can grant it, by tools of its [grant] in paddock.conf";
 	return NULL;
@@ -256,7 +256,7 @@ const char *grants_call(const struct template *t, const struct config *c,
 	if (asked == NULL)
 		return "its manifest's permissions.templates do not list it, "
 		       "which the template's author can change";
-	if (!granted(t, c, CALLS, asked))
+	if (!grants_covers(t, c, CALLS, asked))
 		return "it is no more granted to the template; the operator "
 		       "can grant it, by templates of its [grant] in "
 		       "paddock.conf";
@@ -294,7 +294,8 @@ struct json_object *grants_words(const struct template *t,
 
 	for (size_t i = 0; i < n_asked(t, k); i++) {
 		const char *word = asked_word(t, k, i);
-		bool has = which != GRANTS_ASKED && granted(t, c, k, word);
+		bool has =
+		    which != GRANTS_ASKED && grants_covers(t, c, k, word);
 
 		if (which == GRANTS_ASKED || (which == GRANTS_HELD && has) ||
 		    (which == GRANTS_LACKED && (!has || k->nobody != NULL)))

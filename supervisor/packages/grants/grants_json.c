@@ -32,11 +32,7 @@ static void add_shown(struct json_object *o, const struct grants_kind *k,
 	}
 }
 
-/*
- * Add a line for K with the words of LIST; a word that cannot be written or
- * granted becomes a remark.
- */
-static void put_line(struct buf *b, const struct grants_kind *k,
+void grants_put_line(struct buf *b, const struct grants_kind *k,
 		     struct json_object *list)
 {
 	size_t n = json_object_array_length(list), put = 0;
@@ -95,7 +91,7 @@ struct json_object *grants_view(const struct template *t,
 			json_object_array_add(
 			    lack, json_pack("key:s asked:O reason?s", k->key,
 					    list, k->nobody));
-			put_line(&lines, k, list);
+			grants_put_line(&lines, k, list);
 		}
 		json_object_put(list);
 	}
@@ -129,7 +125,7 @@ static char *section(const struct template *t)
 
 		asks_tools |=
 		    k == GRANTS_TOOLS && json_object_array_length(list) > 0;
-		put_line(&b, k, list);
+		grants_put_line(&b, k, list);
 		json_object_put(list);
 	}
 	if (asks_tools)

@@ -136,8 +136,8 @@ static void write_end(struct buf *out, const struct run *r)
 	    (r->output.value != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))
 		json_write(out, "result:O", r->output.value);
-	json_write(out, "limitsMet?o missingArtifacts?o", limits_hit_details(r),
-		   lost_artifacts_json(r));
+	json_write(out, "limitsMet?o missingArtifacts?o lacked?O",
+		   limits_hit_details(r), lost_artifacts_json(r), r->lacked);
 	if (r->error.code != NULL)
 		json_write(out, "error:o",
 			   error_view(r->error.code, r->error.message, r->id,

@@ -17,19 +17,21 @@ import itertools
 import operator
 import os
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
-from ._connection import Asked as _Asked, Error, connection as _connection, error_of as _error_of
+from ._connection import Asked as _Asked, Error, Timeout, connection as _connection, error_of as _error_of
 
+# without map, so that import * hides no builtin
 __all__ = [
     "Error",
+    "Timeout",
     "acall",
     "artifact",
     "ask",
     "call",
     "keep",
     "log",
-    "map",
     "progress",
     "run",
     "search",
@@ -37,11 +39,14 @@ __all__ = [
 ]
 
 _WORK = "/work"
+_TIMEOUT_MAX = 7 * 86400  # seconds, longer than any run
+_ACALLS = 16  # threads for calls of coroutines
 _numbers = itertools.count(1)
+_pools: Dict[int, Any] = {}  # by process, since a fork has no threads
 
 
 def _call_of(
-    template: str, version: Optional[str], inputs: Mapping[str, Any]
+    template: str, version: Optional[str], timeout: Optional[float], inputs: Mapping[str, Any]
 ) -> Dict[str, Any]:
     if not isinstance(template, str):
         raise TypeError("the first argument is the id of a template, such as 'csv_profile'")
@@ -50,6 +55,10 @@ def _call_of(
     body: Dict[str, Any] = {"template": template, "inputs": dict(inputs)}
     if version is not None:
         body["version"] = version
+    if timeout is not None:
+        if not timeout > 0:
+            raise ValueError("timeout is above 0, in seconds")
+        body["options"] = {"timeoutMs": max(1, round(min(timeout, _TIMEOUT_MAX) * 1000))}
     return body
 
 
@@ -68,16 +77,18 @@ def call(
     /,
     *given: Mapping[str, Any],
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
     """Runs TEMPLATE and returns its output.
 
-    Inputs are given by name, or as a mapping: the second argument, or INPUTS.
-    Raises paddock.Error when the run is refused or fails. Any number of threads may call at
-    once.
+    Inputs are given by name, or as a mapping: the second argument, or INPUTS. The run may take
+    TIMEOUT seconds, and at most the time that the caller has left.
+    Raises paddock.Error when the run is refused or fails, and paddock.Timeout, which is one,
+    when the run takes too long. Any number of threads may call at once.
     """
-    return run(template, *given, version=version, inputs=inputs, **more)["output"]
+    return run(template, *given, version=version, timeout=timeout, inputs=inputs, **more)["output"]
 
 
 def run(
@@ -85,11 +96,13 @@ def run(
     /,
     *given: Mapping[str, Any],
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Dict[str, Any]:
     """As call(), and returns all of the run: runId, status, output and artifacts."""
-    return _connection.ask("call", _call_of(template, version, _inputs_of(given, inputs, more)))
+    body = _call_of(template, version, timeout, _inputs_of(given, inputs, more))
+    return _connection.ask("call", body)
 
 
 async def acall(
@@ -97,16 +110,22 @@ async def acall(
     /,
     *given: Mapping[str, Any],
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
     """As call(), for asyncio: other coroutines go on meanwhile. A cancel ends the called run."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
-    body = _call_of(template, version, _inputs_of(given, inputs, more))
+    body = _call_of(template, version, timeout, _inputs_of(given, inputs, more))
+    # not the loop's own threads, which the program may need meanwhile
+    pool = _pools.get(os.getpid()) or ThreadPoolExecutor(_ACALLS, "paddock")
+    pool = _pools.setdefault(os.getpid(), pool)
     asked = _Asked()
+    work = partial(_connection.ask, "call", body, asked)
     try:
-        return (await asyncio.to_thread(_connection.ask, "call", body, asked))["output"]
+        return (await asyncio.get_running_loop().run_in_executor(pool, work))["output"]
     except asyncio.CancelledError:
         _connection.give_up(asked)
         raise
@@ -119,11 +138,13 @@ def map(
     concurrency: int = 4,
     errors: str = "raise",
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
 ) -> List[Any]:
     """Runs TEMPLATE for each of INPUTS, CONCURRENCY at once, and returns the outputs in order.
 
     All runs are made, also where one fails; then the first failure is raised. With
-    errors="return" the paddock.Error is in the place of the output instead.
+    errors="return" the paddock.Error is in the place of the output instead. Each run may take
+    TIMEOUT seconds.
     """
     if errors not in ("raise", "return"):
         raise ValueError('errors is "raise" or "return"')
@@ -136,16 +157,17 @@ def map(
         try:
             more = True
             while more or places:
-                while more and len(places) < concurrency:
+                if more:
                     at, one = next(given, (-1, {}))
                     more = at >= 0
-                    if more:
-                        body = _call_of(template, version, one)
-                        places[_connection.begin_ask(ends, "call", body)] = at
-                if places:
-                    for number, answer in _connection.take(ends, set(places)).items():
-                        error = _error_of(answer)
-                        results[places.pop(number)] = error or answer["value"]["output"]
+                if more:
+                    body = _call_of(template, version, timeout, one)
+                    places[_connection.begin_ask(ends, "call", body)] = at
+                # answers are taken between calls, too, since the run keeps few unread ones
+                wait = bool(places) and (not more or len(places) >= concurrency)
+                for number, answer in _connection.take(ends, set(places), wait).items():
+                    error = _error_of(answer)
+                    results[places.pop(number)] = error or answer["value"]["output"]
         finally:
             _connection.forget(set(places))
     outputs = [results[at] for at in sorted(results)]

@@ -199,7 +199,7 @@ $(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | dep
 
 # ---- programs ----
 
-$(B)/paddockd: $(B)/obj/supervisor/main.o $(SANITIZED) $(call archives,supervisor proto ipc base) $(LLHTTP)
+$(B)/paddockd: $(B)/obj/supervisor/main.o $(SANITIZED) $(call archives,supervisor proto net ipc base) $(LLHTTP)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
 
@@ -366,7 +366,7 @@ guard-built: deps-check all tests
 	cp -r $(PROGRAMS) $(B)/modules $(B)/templates $(B)/tests $(B)/guard
 	cp -f $(B)/tests/guard/paddockd $(B)/guard
 # operations/loop_guard.t has it, too, for a part of those tests.
-$(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
+$(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto net ipc base) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -Wl,--wrap=nofollow_open,--wrap=nofollow_open_here,--wrap=pthread_cond_wait,--wrap=pthread_cond_timedwait -o $@ $(filter-out $(LLHTTP),$^) \
@@ -398,7 +398,7 @@ check-one-machine: deps-check all $(B)/tests/one_machine/paddockd
 	PADDOCK_BUILD=$(B)/one_machine tests/tools/in-clean-tmp prove $(PROVE) $(ONE_MACHINE_TESTS)
 # cluster/one_machine.t has it, too, for a part of those tests.
 $(B)/tests/one_machine/paddockd: $(B)/obj/tests/tools/one_machine.o $(B)/obj/supervisor/main.o \
-  $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(SEVERAL),$(call sources,supervisor))) $(call archives,proto ipc base) $(LLHTTP)
+  $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(SEVERAL),$(call sources,supervisor))) $(call archives,proto net ipc base) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)

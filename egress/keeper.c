@@ -25,6 +25,7 @@
 #include "base/os/no_core.h"
 #include "base/os/sys.h"
 #include "egress/run/child.h"
+#include "egress/vault.h"
 #include "proto/json/json_pack.h"
 #include "sandbox/filter.h"
 
@@ -35,13 +36,19 @@
 struct run_child {
 	pid_t pid;
 	int64_t number;
+	int keys;	/* the keeper's end of the socket of keys */
+	char **secrets; /* names, N_SECRETS */
+	size_t n_secrets;
 	struct run_child *next;
 };
 
 static struct {
 	struct settings *settings;
+	struct vault *vault;
+	struct tls *tls;
 	struct sock_fprog filter;
 	struct run_child *children;
+	const char *const *files; /* of secrets; the last is NULL */
 	char packet[EGRESS_PACKET_MAX];
 } keeper;
 
@@ -57,24 +64,82 @@ static void say(struct json_object *o)
 
 /* ---- children ---- */
 
-static void start_child(const struct order *o, const int fds[OPEN_FDS])
+static void free_child(struct run_child *child)
+{
+	for (size_t i = 0; i < child->n_secrets; i++)
+		free(child->secrets[i]);
+	free(child->secrets);
+	sys_close(child->keys);
+	free(child);
+}
+
+static struct run_child *new_child(const struct order *o)
 {
 	struct run_child *child = xcalloc(1, sizeof(*child));
-	pid_t pid = fork();
 
-	if (pid == 0) {
+	child->number = o->number;
+	child->keys = -1;
+	child->n_secrets = o->n_secrets;
+	child->secrets = xcalloc(o->n_secrets + 1, sizeof(char *));
+	for (size_t i = 0; i < o->n_secrets; i++)
+		child->secrets[i] = xstrdup(o->secrets[i]->name);
+	return child;
+}
+
+/* The number of the secret NAME in the settings, or VAULT_NONE. */
+static size_t find_secret(const char *name)
+{
+	for (size_t i = 0; i < keeper.settings->n_secrets; i++)
+		if (strcmp(keeper.settings->secrets[i].name, name) == 0)
+			return i;
+	return VAULT_NONE;
+}
+
+/* Give CHILD the values of today. */
+static int send_keys(const struct run_child *child)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < child->n_secrets && rc == 0; i++)
+		rc = vault_send(keeper.vault, find_secret(child->secrets[i]),
+				(uint32_t)i, child->keys);
+	return rc;
+}
+
+/* Fork the process of CHILD; NULL, or a sentence on the failure. */
+static const char *fork_child(struct run_child *child, const struct order *o,
+			      const int fds[OPEN_FDS])
+{
+	const struct child_plan plan = {keeper.settings, o, keeper.tls,
+					&keeper.filter};
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+		return "The machine has no more descriptors.";
+	child->keys = ends[0];
+	child->pid = send_keys(child) < 0 ? -1 : fork();
+	if (child->pid == 0) {
+		int own[CHILD_CHANNELS] = {fds[0], fds[OTHER_SIDE], ends[1]};
+
 		mallopt(M_PERTURB, 0);
-		child_run(keeper.settings, o, &keeper.filter, fds[0],
-			  fds[OTHER_SIDE]);
+		child_run(&plan, own);
 	}
-	if (pid < 0) {
+	close(ends[1]);
+	return child->pid < 0 ? "The machine starts no more processes." : NULL;
+}
+
+static void start_child(const struct order *o, const int fds[OPEN_FDS])
+{
+	struct run_child *child = new_child(o);
+	const char *errmsg = fork_child(child, o, fds);
+
+	if (errmsg != NULL) {
 		say(json_pack("open:i ok:b message:s", o->number, false,
-			      "The machine starts no more processes."));
-		free(child);
+			      errmsg));
+		free_child(child);
 		return;
 	}
-	*child = (struct run_child){
-	    .pid = pid, .number = o->number, .next = keeper.children};
+	child->next = keeper.children;
 	keeper.children = child;
 	say(json_pack("open:i ok:b", o->number, true));
 }
@@ -94,35 +159,74 @@ static void reap(void)
 			say(json_pack("ended:i status:i", child->number,
 				      status));
 			*at = child->next;
-			free(child);
+			free_child(child);
 			break;
 		}
 }
 
 /* ---- packets ---- */
 
+/* Take NEXT in place of the present settings; children get the values of today. */
+static void use(struct settings *next, struct vault *vault, struct tls *tls)
+{
+	settings_free(keeper.settings);
+	vault_free(keeper.vault);
+	tls_free(keeper.tls);
+	keeper.settings = next;
+	keeper.vault = vault;
+	keeper.tls = tls;
+	for (const struct run_child *c = keeper.children; c != NULL;
+	     c = c->next)
+		if (send_keys(c) < 0)
+			log_warn("egress", "keys=unsent pid=%d", (int)c->pid);
+}
+
+/* Is each file of a secret one of the command line's? */
+static bool files_known(const struct settings *s, char *fault)
+{
+	for (size_t i = 0; i < s->n_secrets; i++) {
+		const char *const *file = keeper.files;
+
+		while (*file != NULL && strcmp(*file, s->secrets[i].file) != 0)
+			file++;
+		if (*file != NULL)
+			continue;
+		snprintf(fault, SETTINGS_FAULT_MAX,
+			 "The secret %s has a file that paddock-egress was not "
+			 "started with; a restart of paddockd passes.",
+			 s->secrets[i].name);
+		return false;
+	}
+	return true;
+}
+
 static void take_settings(struct json_object *spec)
 {
 	char fault[SETTINGS_FAULT_MAX];
 	struct settings *s = settings_new(spec, fault);
+	struct vault *vault = NULL;
+	struct tls *tls = NULL;
 
-	if (s == NULL) {
-		say(json_pack("config:s message:s", "error", fault));
+	if (s != NULL && files_known(s, fault))
+		vault = vault_new(s, fault);
+	if (vault != NULL)
+		tls = tls_new(s->authorities, fault);
+	if (tls != NULL) {
+		use(s, vault, tls);
+		say(json_pack("config:s", "ok"));
 		return;
 	}
-	settings_free(keeper.settings);
-	keeper.settings = s;
-	say(json_pack("config:s", "ok"));
+	settings_free(s);
+	vault_free(vault);
+	say(json_pack("config:s message:s", "error", fault));
 }
 
 /* Why the order cannot be served; NULL: the order is fine. */
 static const char *unfit(const struct order *o)
 {
-	if (geteuid() == 0 && o->uid <= 0)
-		return "A child needs a user other than root.";
-	if (o->n_secrets > 0)
-		return "Secrets are not supported yet.";
-	return NULL;
+	return geteuid() == 0 && o->uid <= 0
+		   ? "A child needs a user other than root."
+		   : NULL;
 }
 
 static void take_order(struct json_object *packet, const int fds[OPEN_FDS])
@@ -209,13 +313,14 @@ static int begin(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int keeper_run(void)
+int keeper_run(const char *const *files)
 {
 	struct signalfd_siginfo info;
 	int ends = begin();
 	struct pollfd p[] = {{.fd = EGRESS_FD, .events = POLLIN},
 			     {.fd = ends, .events = POLLIN}};
 
+	keeper.files = files;
 	if (ends < 0) {
 		log_plain("its filter or its signals cannot be set up: %s",
 			  strerror(-ends));

@@ -6,10 +6,13 @@
 #ifndef EGRESS_KEEPER_H
 #define EGRESS_KEEPER_H
 
+#define KEEPER_FILES_MAX 256
+
 /*
- * Serve the supervisor at EGRESS_FD until the supervisor closes. The exit status; the
- * process is single-threaded.
+ * Serve the supervisor at EGRESS_FD until the supervisor closes. FILES, which ends with
+ * NULL, are the only files of secrets that are read. The exit status; the process is
+ * single-threaded.
  */
-int keeper_run(void);
+int keeper_run(const char *const *files);
 
 #endif

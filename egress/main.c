@@ -20,14 +20,19 @@ static const char usage[] =
     "\n"
     "Only paddockd starts this program, with a socket as descriptor 3.\n"
     "\n"
-    "  --log-level LEVEL  error, warn, info or debug\n"
-    "  --version          print the version, then exit\n"
-    "  --help             print this, then exit\n";
+    "  --secret-file PATH  a file that may be a secret's; again for each\n"
+    "  --log-level LEVEL   error, warn, info or debug\n"
+    "  --version           print the version, then exit\n"
+    "  --help              print this, then exit\n";
 
-enum { OPT_LEVEL = 256, OPT_VERSION, OPT_HELP };
+static const char *files[KEEPER_FILES_MAX + 1]; /* values of --secret-file */
+static size_t n_files;
+
+enum { OPT_LEVEL = 256, OPT_FILE, OPT_VERSION, OPT_HELP };
 
 static const struct option options[] = {
     {"log-level", required_argument, NULL, OPT_LEVEL},
+    {"secret-file", required_argument, NULL, OPT_FILE},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
     {0},
@@ -49,6 +54,15 @@ static int take_flag(int opt)
 			"paddock-egress: --log-level is \"%s\"; error, warn, "
 			"info or debug would pass\n",
 			optarg);
+		return EXIT_USAGE;
+	case OPT_FILE:
+		if (n_files < KEEPER_FILES_MAX) {
+			files[n_files++] = optarg;
+			return -1;
+		}
+		fprintf(stderr,
+			"paddock-egress: at most %d files of secrets pass\n",
+			KEEPER_FILES_MAX);
 		return EXIT_USAGE;
 	case OPT_VERSION:
 		puts("paddock-egress " PADDOCK_VERSION);
@@ -74,5 +88,5 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return EXIT_USAGE;
 	}
-	return keeper_run();
+	return keeper_run(files);
 }

@@ -46,6 +46,8 @@ const struct egress_reason_row egress_reasons[EGRESS_REASONS] = {
 	 "cannot be checked."},
     [EGRESS_CERTIFICATE] = {502, "NETWORK_CERTIFICATE",
 			    "The host has no valid certificate for its name."},
+    [EGRESS_TLS] = {502, "NETWORK_TLS",
+		    "The host speaks no TLS 1.2 or 1.3, or breaks it off."},
     [EGRESS_BAD_ANSWER] = {502, "NETWORK_BAD_ANSWER",
 			   "The host's answer is not well-formed HTTP/1.1."},
     [EGRESS_SECRET] =

@@ -5,6 +5,8 @@
  */
 #include "egress/parse/forward.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 /* Fields of one connection, and fields which are written anew. */
@@ -41,21 +43,45 @@ static void put_field(struct buf *to, struct span name, struct span value)
 	buf_add_str(to, "\r\n");
 }
 
-static void put_fields(struct buf *to, const struct message *m)
+static void put_changed(struct buf *to, const struct field *f,
+			const struct changes *changes)
 {
+	struct buf value = {0};
+
+	if (changes->drops != NULL && changes->drops(changes->arg, f))
+		return;
+	if (changes->writes != NULL &&
+	    changes->writes(changes->arg, f, &value)) {
+		put_field(to, f->name,
+			  (struct span){buf_data(&value), buf_len(&value)});
+		explicit_bzero(value.data, value.cap);
+	} else {
+		put_field(to, f->name, f->value);
+	}
+	buf_fini(&value);
+}
+
+static void put_fields(struct buf *to, const struct message *m,
+		       const struct changes *changes)
+{
+	static const struct changes none;
+
+	changes = changes == NULL ? &none : changes;
 	for (size_t i = 0; i < m->n_fields; i++)
 		if (!stays(m, &m->fields[i]))
-			put_field(to, m->fields[i].name, m->fields[i].value);
+			put_changed(to, &m->fields[i], changes);
+	if (changes->more != NULL)
+		buf_add(to, buf_data(changes->more), buf_len(changes->more));
 }
 
 void forward_request(struct buf *to, const struct message *m, const char *host,
-		     struct span path)
+		     struct span path, const struct changes *changes)
 {
 	buf_add_str(to, message_method(m));
 	buf_add_str(to, path.n == 0 || path.p[0] != '/' ? " /" : " ");
 	buf_add(to, path.p, path.n);
 	buf_printf(to, " HTTP/1.1\r\nHost: %s\r\n", host);
-	put_fields(to, m);
+	put_fields(to, m, changes);
 	if (m->chunked)
 		buf_add_str(to, "Transfer-Encoding: chunked\r\n");
 	else if (m->has_length)
@@ -65,7 +91,7 @@ void forward_request(struct buf *to, const struct message *m, const char *host,
 }
 
 void forward_answer(struct buf *to, const struct message *m, bool old,
-		    bool closes, bool rechunks)
+		    bool closes, bool rechunks, const struct changes *changes)
 {
 	struct span reason = {buf_data(&m->head) + 12, 0};
 	unsigned status = message_status(m);
@@ -74,7 +100,7 @@ void forward_answer(struct buf *to, const struct message *m, bool old,
 		reason.n++;
 	buf_printf(to, "HTTP/1.%d %03u%.*s\r\n", old ? 0 : 1, status,
 		   (int)reason.n, reason.p);
-	put_fields(to, m);
+	put_fields(to, m, changes);
 	if (rechunks)
 		buf_add_str(to, "Transfer-Encoding: chunked\r\n");
 	else if (m->has_length)

@@ -24,8 +24,6 @@
 
 #define TICK_MS 1000
 
-enum { CAGE, REPORT, CHANNELS };
-
 static void report_totals(struct child *child, bool always)
 {
 	const struct report r = {.kind = EGRESS_TOTALS,
@@ -131,12 +129,56 @@ static void on_report(evutil_socket_t fd, short events, void *arg)
 	_exit(0);
 }
 
+/* Does TLS of the program end in the child, for any host? */
+static bool ends_tls(const struct order *o)
+{
+	for (size_t i = 0; i < o->n_hosts; i++)
+		if (o->hosts[i].rules.given)
+			return true;
+	return o->n_secrets > 0;
+}
+
+/* Greet the worker, with certificates where TLS may end here. */
 static void greet(struct child *child)
 {
-	const struct egress_hello hello = {.version = EGRESS_VERSION};
+	struct egress_hello hello = {.version = EGRESS_VERSION};
+	size_t bytes = 0;
+	int fd = -1;
 
-	if (fdpass_send(child->cage, &hello, sizeof(hello), -1, 0) < 0)
+	if (ends_tls(child->order)) {
+		child->authority = authority_new();
+		if (child->authority != NULL)
+			fd = authority_certificates(child->authority,
+						    child->tls, &bytes);
+		if (fd < 0) {
+			log_error("egress", "child=no-authority err=%d", -fd);
+			_exit(1);
+		}
+	}
+	hello.certificates_bytes = (uint32_t)bytes;
+	if (fdpass_send(child->cage, &hello, sizeof(hello), fd, 0) < 0)
 		_exit(0);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void on_keys(evutil_socket_t fd, short events, void *arg)
+{
+	struct child *child = arg;
+
+	(void)events;
+	if (keys_take(&child->keys, fd) == -EPIPE)
+		event_del(child->on_keys); /* the keeper is ending */
+}
+
+/* Wait for the values of all secrets, right after the fork. */
+static void take_keys(struct child *child)
+{
+	child->keys.order = child->order;
+	for (size_t i = 0; i < child->order->n_secrets; i++)
+		if (keys_take(&child->keys, child->keys_from) < 0)
+			_exit(1);
+	(void)fcntl(child->keys_from, F_SETFL, O_NONBLOCK);
 }
 
 /* ---- the life ---- */
@@ -164,28 +206,32 @@ static void prepare(struct child *child)
 				   EV_READ | EV_PERSIST, on_cage, child);
 	child->on_report =
 	    event_new(child->base, child->report, EV_READ, on_report, child);
+	child->on_keys = event_new(child->base, child->keys_from,
+				   EV_READ | EV_PERSIST, on_keys, child);
 	child->on_tick = evtimer_new(child->base, on_tick, child);
+	event_add(child->on_keys, NULL);
 	event_add(child->on_cage, NULL);
 	event_add(child->on_report, NULL);
 }
 
-_Noreturn void child_run(const struct settings *settings,
-			 const struct order *order,
-			 const struct sock_fprog *filter, int cage, int report)
+_Noreturn void child_run(const struct child_plan *plan, int fds[CHILD_CHANNELS])
 {
 	static struct child child;
-	int fds[CHANNELS] = {cage, report};
 	pid_t parent = getppid();
 
-	confine_begin(parent, fds, CHANNELS);
-	child = (struct child){.policy = {settings, order},
-			       .order = order,
-			       .cage = fds[CAGE],
-			       .report = fds[REPORT],
+	confine_begin(parent, fds, CHILD_CHANNELS);
+	child = (struct child){.policy = {plan->settings, plan->order},
+			       .order = plan->order,
+			       .tls = plan->tls,
+			       .cage = fds[CHILD_CAGE],
+			       .report = fds[CHILD_REPORT],
+			       .keys_from = fds[CHILD_KEYS],
 			       .listening = -1};
 	prepare(&child);
-	confine_end(settings, order, filter, parent, CHILD_FILES_MAX);
+	take_keys(&child);
 	greet(&child);
+	confine_end(plan->settings, plan->order, plan->filter, parent,
+		    CHILD_FILES_MAX);
 	event_base_dispatch(child.base);
 	_exit(0);
 }

@@ -12,6 +12,8 @@
 
 #include "egress/run/names.h"
 #include "egress/policy/policy.h"
+#include "egress/run/keys.h"
+#include "egress/run/tls.h"
 
 #define CHILD_CONNS_MAX 128 /* connections of the run at once; more wait */
 #define CHILD_FILES_MAX (2 * CHILD_CONNS_MAX + 64)
@@ -24,9 +26,13 @@ struct child {
 	struct policy policy;
 	const struct order *order;
 	struct names *names;
+	const struct tls *tls;
+	struct authority *authority; /* NULL: no TLS ends here */
+	struct keys keys;
 	int cage, report; /* channels */
 	int listening;	  /* socket of the cage's namespace; -1: not yet */
-	struct event *on_cage, *on_report, *on_listening, *on_tick;
+	int keys_from;	  /* the keeper's socket of keys */
+	struct event *on_cage, *on_report, *on_keys, *on_listening, *on_tick;
 	LIST_HEAD(, conn) conns;
 	unsigned n_conns;
 	/* sums of the run */
@@ -37,13 +43,20 @@ struct child {
 
 struct sock_fprog;
 
-/*
- * Serve the run of ORDER; called after fork. Takes CAGE and REPORT. SETTINGS, ORDER and
- * FILTER are lent.
- */
-_Noreturn void child_run(const struct settings *settings,
-			 const struct order *order,
-			 const struct sock_fprog *filter, int cage, int report);
+/* Channels of a child, in this order. */
+enum { CHILD_CAGE, CHILD_REPORT, CHILD_KEYS, CHILD_CHANNELS };
+
+/* Preparations of the keeper for a child, all lent. */
+struct child_plan {
+	const struct settings *settings;
+	const struct order *order;
+	const struct tls *tls;
+	const struct sock_fprog *filter;
+};
+
+/* Serve the run of PLAN; called after fork. Takes the channels FDS. */
+_Noreturn void child_run(const struct child_plan *plan,
+			 int fds[CHILD_CHANNELS]);
 
 /* A connection is gone: another may be accepted. */
 void child_conn_gone(struct child *child);

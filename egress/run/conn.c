@@ -218,6 +218,45 @@ static bool step_last(struct conn *c)
 	return n > 0;
 }
 
+bool conn_ends_tls(const struct conn *c)
+{
+	return c->grant->rules.given || keys_have(&c->child->keys, &c->at);
+}
+
+/* Go on with the handshake of S; at the end call DONE. */
+static bool shake(struct conn *c, struct stream *s,
+		  void (*done)(struct conn *c))
+{
+	int rc = stream_shake(s);
+
+	if (rc == 0)
+		done(c);
+	else if (rc != -EAGAIN && s == &c->client)
+		conn_refuse(c, EGRESS_NOT_TLS);
+	else if (rc != -EAGAIN)
+		conn_refuse(c, SSL_get_verify_result(s->ssl) == X509_V_OK
+				   ? EGRESS_TLS
+				   : EGRESS_CERTIFICATE);
+	return rc != -EAGAIN;
+}
+
+static bool step_verify(struct conn *c)
+{
+	return shake(c, &c->host, request_send);
+}
+
+/* The client speaks HTTP from now on, inside of TLS. */
+static void begin_inside(struct conn *c)
+{
+	message_next(&c->request);
+	conn_enter(c, CONN_HEAD, CONN_HEAD_S);
+}
+
+static bool step_shake(struct conn *c)
+{
+	return shake(c, &c->client, begin_inside);
+}
+
 static bool step_nothing(struct conn *c)
 {
 	(void)c;
@@ -226,7 +265,8 @@ static bool step_nothing(struct conn *c)
 
 static bool (*const steps[CONN_STATES])(struct conn *c) = {
     [CONN_HEAD] = step_head,	      [CONN_NAME] = step_nothing,
-    [CONN_CONNECT] = reach_step,      [CONN_GRANTED] = step_granted,
+    [CONN_CONNECT] = reach_step,      [CONN_VERIFY] = step_verify,
+    [CONN_SHAKE] = step_shake,	      [CONN_GRANTED] = step_granted,
     [CONN_HELLO] = tunnel_hello_step, [CONN_TUNNEL] = tunnel_step,
     [CONN_EXCHANGE] = exchange_step,  [CONN_LAST] = step_last,
     [CONN_CLOSED] = step_nothing,
@@ -245,11 +285,14 @@ static void watch(struct conn *c)
 	stream_watch(&c->client,
 		     (flows && up && !c->client.ended && !asks) ||
 			 c->state == CONN_HEAD || c->state == CONN_HELLO ||
-			 c->state == CONN_LAST,
-		     buf_len(&c->down) > 0);
+			 c->state == CONN_SHAKE || c->state == CONN_LAST,
+		     buf_len(&c->down) > 0 ||
+			 (c->state == CONN_SHAKE && c->client.waits_to_write));
 	stream_watch(&c->host,
-		     (flows && down && !c->host.ended) || c->state == CONN_HEAD,
-		     buf_len(&c->up) > 0 || c->state == CONN_CONNECT);
+		     (flows && down && !c->host.ended) ||
+			 c->state == CONN_HEAD || c->state == CONN_VERIFY,
+		     buf_len(&c->up) > 0 || c->state == CONN_CONNECT ||
+			 (c->state == CONN_VERIFY && c->host.waits_to_write));
 }
 
 void conn_close(struct conn *c)
@@ -257,6 +300,7 @@ void conn_close(struct conn *c)
 	conn_leave_host(c);
 	stream_close(&c->client);
 	buf_fini(&c->in);
+	buf_fini(&c->held);
 	buf_fini(&c->down);
 	message_fini(&c->request);
 	message_fini(&c->answer);
@@ -298,6 +342,7 @@ void conn_new(struct child *child, int fd)
 
 	c->child = child;
 	c->host.fd = -1;
+	c->key = -1;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	stream_open(&c->client, child->base, fd, on_event, c);
 	message_init(&c->request, false, exchange_body_up, c);
@@ -319,6 +364,7 @@ void conn_tick(struct conn *c, int64_t now_ms)
 		c->why = EGRESS_SLOW;
 		reach_next_address(c);
 		break;
+	case CONN_VERIFY:
 	case CONN_EXCHANGE:
 		conn_refuse(c, EGRESS_SLOW);
 		break;

@@ -4,8 +4,11 @@
  * host that is reached for it. The program asks by HTTP: CONNECT for a tunnel, or a
  * request with an absolute address.
  *
- *   HEAD ─▶ NAME ─▶ CONNECT ─▶ EXCHANGE ─▶ HEAD      a plain request
- *                      └─▶ GRANTED ─▶ HELLO ─▶ TUNNEL
+ *   HEAD ─▶ NAME ─▶ CONNECT ─▶ EXCHANGE ─▶ HEAD         a plain request
+ *   HEAD ─▶ NAME ─▶ CONNECT ─▶ GRANTED ─▶ HELLO ─▶ TUNNEL
+ * Where the host has rules or a secret, TLS ends here on both sides:
+ *   HEAD ─▶ NAME ─▶ CONNECT ─▶ VERIFY ─▶ GRANTED ─▶ HELLO ─▶ SHAKE ─▶ HEAD
+ *   HEAD ─▶ EXCHANGE ─▶ HEAD, with a new connection where the host has closed its own
  * Each state leads to LAST by a refusal, and to CLOSED.
  */
 #ifndef EGRESS_RUN_CONN_H
@@ -30,8 +33,10 @@ enum conn_state {
 	CONN_HEAD,
 	CONN_NAME,
 	CONN_CONNECT,
+	CONN_VERIFY,  /* the handshake with the host */
 	CONN_GRANTED, /* the answer to CONNECT is being written */
 	CONN_HELLO,
+	CONN_SHAKE, /* the handshake with the client */
 	CONN_TUNNEL,
 	CONN_EXCHANGE,
 	CONN_LAST,
@@ -61,6 +66,9 @@ struct conn {
 	struct message request, answer;
 	struct span path; /* of the request's target, with its query */
 	bool tunnel;	  /* the request is CONNECT */
+	int key;	  /* number of the secret in the request; -1: none */
+	bool masks;	  /* the host has a secret of the run */
+	struct buf held;  /* an answer's bytes which may be part of a secret */
 	bool answered;	  /* the answer's head is written */
 	bool closes;	  /* the client's connection ends with the answer */
 	bool rechunks;	  /* the answer goes on in chunks */
@@ -98,6 +106,9 @@ void request_send(struct conn *c);
 bool exchange_step(struct conn *c);
 void exchange_body_up(void *conn, const char *p, size_t n);
 void exchange_body_down(void *conn, const char *p, size_t n);
+
+/* Does TLS to the present place end in the child? */
+bool conn_ends_tls(const struct conn *c);
 
 /* tunnel.c */
 bool tunnel_hello_step(struct conn *c);

@@ -22,7 +22,24 @@ void exchange_body_down(void *conn, const char *p, size_t n)
 {
 	struct conn *c = conn;
 
-	forward_part(&c->down, p, n, c->rechunks);
+	if (!c->masks) {
+		forward_part(&c->down, p, n, c->rechunks);
+		return;
+	}
+	n = mask_stream(&c->child->keys.mask, &c->held, p, n, false);
+	forward_part(&c->down, buf_data(&c->held), n, c->rechunks);
+	buf_drop(&c->held, n);
+}
+
+/* The body is whole: let go of the bytes which might have been part of a secret. */
+static void end_body_down(struct conn *c)
+{
+	size_t n = mask_stream(&c->child->keys.mask, &c->held, NULL, 0, true);
+
+	forward_part(&c->down, buf_data(&c->held), n, c->rechunks);
+	buf_fini(&c->held);
+	forward_end(&c->down, c->rechunks);
+	c->rechunks = false;
 }
 
 /* The answer cannot go on. */
@@ -79,27 +96,49 @@ static bool send_up(struct conn *c)
 
 /* ---- down ---- */
 
+/* A session's cookie is a secret by another name. */
+static bool drops(void *arg, const struct field *f)
+{
+	(void)arg;
+	return span_is(f->name, "Set-Cookie");
+}
+
+/* Can the answer be searched for secrets? Secrets in the head are masked now. */
+static bool mask_head(struct conn *c)
+{
+	const struct field *coding =
+	    message_field(&c->answer, "Content-Encoding");
+
+	mask_whole(&c->child->keys.mask,
+		   c->answer.head.data + c->answer.head.off,
+		   buf_len(&c->answer.head));
+	return coding == NULL || span_is(coding->value, "identity");
+}
+
 /* The head of an answer is there: write it for the client. */
 static void answer_head(struct conn *c)
 {
+	static const struct changes masked = {.drops = drops};
 	struct message *a = &c->answer;
 	bool old = message_is_1_0(&c->request);
 	unsigned status = message_status(a);
 
-	if (status == 101 || status < 100) {
+	if (status == 101 || status < 100 || (c->masks && !mask_head(c))) {
 		give_up(c);
 		return;
 	}
 	if (status < 200) {
 		if (!old)
-			forward_answer(&c->down, a, false, false, false);
+			forward_answer(&c->down, a, false, false, false,
+				       c->masks ? &masked : NULL);
 		message_next(a);
 		return;
 	}
 	c->rechunks = (a->chunked || a->until_end) && !old && !a->to_head;
 	c->closes = c->closes || c->request.step != MESSAGE_WHOLE ||
 		    ((a->chunked || a->until_end) && old);
-	forward_answer(&c->down, a, old, c->closes, c->rechunks);
+	forward_answer(&c->down, a, old, c->closes, c->rechunks,
+		       c->masks ? &masked : NULL);
 	c->answered = true;
 }
 
@@ -200,9 +239,8 @@ bool exchange_step(struct conn *c)
 	}
 	if (c->answer.step != MESSAGE_WHOLE || !c->answered)
 		return did;
-	if (c->rechunks)
-		forward_end(&c->down, true);
-	c->rechunks = false;
+	if (c->rechunks || buf_len(&c->held) > 0)
+		end_body_down(c);
 	if (buf_len(&c->down) > 0 && !send_down(c))
 		return c->state != CONN_EXCHANGE;
 	if (buf_len(&c->down) == 0)

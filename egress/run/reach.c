@@ -129,6 +129,24 @@ void reach_start(struct conn *c)
 	on_names(c, &one, 1);
 }
 
+/* A tunnel begins at once, and TLS which ends here by a handshake. */
+static void arrive_for_tls(struct conn *c)
+{
+	SSL *ssl;
+
+	if (!conn_ends_tls(c)) {
+		request_send(c);
+		return;
+	}
+	ssl = tls_to_host(c->child->tls, &c->at);
+	if (ssl == NULL) {
+		conn_refuse(c, EGRESS_TLS);
+		return;
+	}
+	stream_secure(&c->host, ssl);
+	conn_enter(c, CONN_VERIFY, CONN_HELLO_S);
+}
+
 /* The address accepted. */
 static void arrive(struct conn *c)
 {
@@ -141,7 +159,10 @@ static void arrive(struct conn *c)
 	c->number = ++c->child->connections;
 	r.connection = c->number;
 	report_send(c->child, &r);
-	request_send(c);
+	if (c->tunnel || c->client.ssl != NULL)
+		arrive_for_tls(c);
+	else
+		request_send(c);
 }
 
 bool reach_step(struct conn *c)

@@ -13,6 +13,7 @@
 #include "egress/run/report.h"
 
 #define HTTP_PORT 80
+#define HTTPS_PORT 443
 
 /* ---- the host ---- */
 
@@ -68,6 +69,30 @@ static enum egress_reason read_absolute(struct conn *c, struct place *at)
 	return EGRESS_NO_REASON;
 }
 
+/* A request inside of TLS: a path, and the host of the connection. */
+static enum egress_reason read_inside(struct conn *c, struct place *at)
+{
+	const struct message *m = &c->request;
+	struct span t = m->target;
+
+	*at = c->at;
+	if (t.n == 0 || t.p[0] != '/' || memchr(t.p, '#', t.n) != NULL)
+		return EGRESS_BAD_REQUEST;
+	c->path = t;
+	if (!host_agrees(m, at, HTTPS_PORT, !message_is_1_0(m)))
+		return EGRESS_HOST_DIFFERS;
+	return EGRESS_NO_REASON;
+}
+
+static enum egress_reason read_place(struct conn *c, struct place *at)
+{
+	bool inside = c->client.ssl != NULL;
+
+	if (c->tunnel)
+		return inside ? EGRESS_BAD_REQUEST : read_connect(c, at);
+	return inside ? read_inside(c, at) : read_absolute(c, at);
+}
+
 /* ---- the right ---- */
 
 /* Set C's place to AT; the connection to another place is left. */
@@ -78,14 +103,25 @@ static void set_place(struct conn *c, const struct place *at)
 	c->at = *at;
 }
 
-static enum egress_reason check_path(const struct conn *c)
+/* The path of the target, without the query. */
+static struct span bare_path(const struct conn *c)
 {
+	static const struct span root = {"/", 1};
 	const char *query =
 	    c->path.n > 0 ? memchr(c->path.p, '?', c->path.n) : NULL;
-	size_t n = query == NULL ? c->path.n : (size_t)(query - c->path.p);
+
+	if (c->path.n == 0 || query == c->path.p)
+		return root;
+	return (struct span){
+	    c->path.p, query == NULL ? c->path.n : (size_t)(query - c->path.p)};
+}
+
+static enum egress_reason check_path(const struct conn *c)
+{
+	const struct span path = bare_path(c);
 
 	return rules_allow(&c->grant->rules, message_method(&c->request),
-			   n == 0 ? "/" : c->path.p, n == 0 ? 1 : n)
+			   path.p, path.n)
 		   ? EGRESS_NO_REASON
 		   : EGRESS_RULE;
 }
@@ -125,8 +161,9 @@ void request_begin(struct conn *c)
 	c->tunnel = strcmp(message_method(&c->request), "CONNECT") == 0;
 	c->answered = false;
 	c->path = (struct span){0};
-	why = c->tunnel ? read_connect(c, &at) : read_absolute(c, &at);
-	set_place(c, &at);
+	why = read_place(c, &at);
+	if (c->client.ssl == NULL)
+		set_place(c, &at);
 	if (why == EGRESS_NO_REASON)
 		why = check(c);
 	if (why != EGRESS_NO_REASON)
@@ -139,27 +176,74 @@ void request_begin(struct conn *c)
 
 /* ---- the request for the host ---- */
 
+static bool drops(void *arg, const struct field *f)
+{
+	const struct conn *c = arg;
+
+	/* answers come as they are searched for secrets: whole, and not compressed */
+	if (span_is(f->name, "Accept-Encoding") || span_is(f->name, "Range") ||
+	    span_is(f->name, "If-Range"))
+		return true;
+	return c->key >= 0 && keys_drop(&c->child->keys, c->key, f);
+}
+
+static bool writes(void *arg, const struct field *f, struct buf *to)
+{
+	const struct conn *c = arg;
+
+	return c->key >= 0 && keys_replace(&c->child->keys, c->key, f, to);
+}
+
+/* Write the request for a host of secrets, perhaps with a secret. */
+static void send_with_key(struct conn *c, const char *host)
+{
+	const struct keys *k = &c->child->keys;
+	struct buf more = {0}, path = {0};
+	const struct changes changes = {drops, writes, &more, c};
+
+	buf_add_str(&more, "Accept-Encoding: identity\r\n");
+	if (c->key >= 0) {
+		keys_field(k, c->key, &more);
+		keys_path(k, c->key, c->path, &path);
+	} else {
+		buf_add(&path, c->path.p, c->path.n);
+	}
+	forward_request(&c->up, &c->request, host,
+			(struct span){buf_data(&path), buf_len(&path)},
+			&changes);
+	explicit_bzero(more.data, more.cap);
+	explicit_bzero(path.data, path.cap);
+	buf_fini(&more);
+	buf_fini(&path);
+}
+
 static void send_request(struct conn *c)
 {
+	bool inside = c->client.ssl != NULL;
+	const struct span path = bare_path(c);
+	struct report r = {.kind = EGRESS_REQUEST,
+			   .connection = c->number,
+			   .host = c->at.host,
+			   .port = c->at.port,
+			   .method = message_method(&c->request),
+			   .path = path.p,
+			   .path_len = path.n,
+			   .address = c->address};
 	char host[PLACE_TEXT_MAX];
-	const char *query =
-	    c->path.n > 0 ? memchr(c->path.p, '?', c->path.n) : NULL;
-	const struct report r = {
-	    .kind = EGRESS_REQUEST,
-	    .connection = c->number,
-	    .host = c->at.host,
-	    .port = c->at.port,
-	    .method = message_method(&c->request),
-	    .path = c->path.n == 0 || c->path.p[0] == '?' ? "/" : c->path.p,
-	    .path_len = c->path.n == 0 || c->path.p[0] == '?' ? 1
-			: query == NULL			      ? c->path.n
-					: (size_t)(query - c->path.p),
-	    .address = c->address};
 
+	c->masks = inside && keys_have(&c->child->keys, &c->at);
+	c->key = c->masks ? keys_find(&c->child->keys, &c->at, r.method, path.p,
+				      path.n)
+			  : -1;
+	if (c->key >= 0)
+		r.secret = c->child->order->secrets[c->key]->name;
 	c->child->requests++;
 	report_send(c->child, &r);
-	place_text(host, &c->at, HTTP_PORT);
-	forward_request(&c->up, &c->request, host, c->path);
+	place_text(host, &c->at, inside ? HTTPS_PORT : HTTP_PORT);
+	if (c->masks)
+		send_with_key(c, host);
+	else
+		forward_request(&c->up, &c->request, host, c->path, NULL);
 	c->answer.to_head = strcmp(message_method(&c->request), "HEAD") == 0;
 	c->closes = !c->request.keeps;
 	conn_enter(c, CONN_EXCHANGE, CONN_IDLE_S);

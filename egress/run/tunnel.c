@@ -48,6 +48,19 @@ static bool wait_for_more(const struct conn *c, int n)
 	return poll(&p, 1, 0) == 0;
 }
 
+/* Be the host for the client, by a certificate of the run's authority. */
+static void end_tls(struct conn *c)
+{
+	SSL *ssl = authority_to_client(c->child->authority, &c->at);
+
+	if (ssl == NULL) {
+		refuse_hello(c, EGRESS_TLS);
+		return;
+	}
+	stream_secure(&c->client, ssl);
+	conn_enter(c, CONN_SHAKE, CONN_HELLO_S);
+}
+
 bool tunnel_hello_step(struct conn *c)
 {
 	uint8_t bytes[HELLO_MAX];
@@ -75,6 +88,8 @@ bool tunnel_hello_step(struct conn *c)
 	(void)wait_for_more(c, 0);
 	if (why != EGRESS_NO_REASON)
 		refuse_hello(c, why);
+	else if (conn_ends_tls(c))
+		end_tls(c);
 	else
 		conn_enter(c, CONN_TUNNEL, CONN_IDLE_S);
 	return true;

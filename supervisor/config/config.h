@@ -23,7 +23,7 @@ typedef bool config_BOOL;
 typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
     *config_GRANTED, *config_CALLED, *config_PATHS, *config_PATTERNS,
-    *config_PLACES, *config_DATABASE, *config_ARTIFACTS, *config_NAMES,
+    *config_NETWORK, *config_DATABASE, *config_ARTIFACTS, *config_NAMES,
     *config_DIGESTS, **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */

@@ -183,6 +183,7 @@ struct run_notebook {
 struct runs;
 struct run_files;
 struct lost_artifacts;
+struct egress_record;
 struct run;
 
 /* Kinds of notice to a run's watchers. */
@@ -315,7 +316,8 @@ struct run {
 	} output;
 	struct run_error error;
 	struct run_attempts attempts;
-	struct run_use use; /* of the worker, once reaped */
+	struct run_use use;	       /* of the worker, once reaped */
+	struct egress_record *network; /* owned; NULL: no report came */
 
 	struct job job;		  /* the execution at this instance */
 	struct run_record record; /* is the run in the store? */

@@ -5,15 +5,18 @@ package EgressSite;
 
 use strict;
 use warnings;
+use feature 'state';
 
 use Carp qw(croak);
 use IO::Select;
 use IO::Socket::INET;
 use POSIX ();
+use Paddock ();
 use Socket;
 
 my $owner = $$;
 my @live;
+my @said; # pipes from hosts, which end with a closed pipe
 
 END {
 	if ($$ == $owner) {
@@ -88,9 +91,13 @@ sub dns_answer {
 # A name server of ZONE: name => [[TYPE, VALUE]…], or a list of such lists, which take turns.
 sub names {
 	my ($zone) = @_;
-	my $udp = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'udp') or croak "udp: $!";
-	my $port = $udp->sockport;
-	my $tcp = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 8) or croak "tcp: $!";
+	my ($udp, $tcp, $port);
+
+	until ($tcp) { # the same port for both
+		$udp = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Proto => 'udp') or croak "udp: $!";
+		$port = $udp->sockport;
+		$tcp = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port, Listen => 8);
+	}
 
 	in_process(sub {
 		my ($wait, %asked) = IO::Select->new($udp, $tcp);
@@ -193,5 +200,61 @@ sub echo {
 }
 
 sub plain { return "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: " . length($_[0]) . "\r\n\r\n$_[0]" }
+
+# ---- TLS ----
+
+sub run_quietly {
+	my (@command) = @_;
+
+	return system("@command >/dev/null 2>&1") == 0 || croak "@command: $?";
+}
+
+# An authority of the test's own in FOLDER: the path of its certificate.
+sub authority {
+	my ($folder) = @_;
+
+	run_quietly("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj '/CN=tests' -keyout $folder/ca.key -out $folder/ca.pem");
+	return "$folder/ca.pem";
+}
+
+# A certificate in FOLDER for the alternative names SAN, such as "DNS:a.test"; by itself where
+# SELF. OPTIONS are openssl's, such as the days. The path, of the certificate with the key.
+sub certificate {
+	my ($folder, $san, %o) = @_;
+	state $number = 0;
+	my $base = "$folder/host" . ++$number;
+	my $by = $o{self} ? '' : "-CA $folder/ca.pem -CAkey $folder/ca.key";
+	my $days = $o{days} // 30;
+
+	if ($days < 0) {
+		write_all("$base.cnf", "[ca]\ndefault_ca=d\n[d]\nnew_certs_dir=$folder\ndatabase=$base.db\nserial=$base.srl\ndefault_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n[e]\nsubjectAltName=$san\n");
+		write_all("$base.db", '');
+		write_all("$base.srl", '01');
+		run_quietly("openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=x -keyout $base.key -out $base.csr");
+		run_quietly("openssl ca -batch -config $base.cnf -extensions e -startdate 20200101000000Z -enddate 20200102000000Z -in $base.csr -cert $folder/ca.pem -keyfile $folder/ca.key -out $base.crt");
+	} else {
+		run_quietly("openssl req -x509 $by -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days $days -subj /CN=x -addext 'subjectAltName=$san' -addext basicConstraints=CA:FALSE -keyout $base.key -out $base.crt");
+	}
+	write_all("$base.pem", join '', map { Paddock::read_file("$base.$_") } qw(crt key));
+	return "$base.pem";
+}
+
+sub write_all {
+	my ($path, $text) = @_;
+
+	open my $out, '>', $path or croak "$path: $!";
+	print {$out} $text;
+	return close $out;
+}
+
+# A host of HTTPS (tests/system/egress/host.py) at ADDRESS with the certificate PEM: the port.
+sub tls_host {
+	my ($address, $pem, @options) = @_;
+	my $pid = open my $said, '-|', 'python3', 'tests/system/egress/host.py', $address, $pem, @options or croak "python3: $!";
+
+	push @live, $pid;
+	push @said, $said;
+	return (<$said> // croak 'no port') + 0;
+}
 
 1;

@@ -9,9 +9,9 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "base/os/log.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/requestor/admission.h"
+#include "supervisor/run/audit.h"
 #include "supervisor/run/run.h"
 #include "supervisor/session/request_backlog.h"
 
@@ -37,8 +37,7 @@ static void on_child(void *arg, const struct store_result *res)
 		return;
 	parent = req->session->caller;
 	if (res->rc == 0) {
-		log_info("run", "run=%s template=%s child=%s found=yes",
-			 parent->id, row->template_id, row->id);
+		audit_reused(parent, row);
 		run_family_find(parent, row);
 		request_backlog_present(req, row->id);
 	} else if (res->rc == -ENOENT) {

@@ -256,7 +256,7 @@ static void add_kind(struct draft *d, const struct grants_kind *k,
 				   k == GRANTS_LOCKS ? "" : word),
 			 !grants_covers(d->t, d->c, k, word));
 	}
-	grants_put_line(&d->section, k, list);
+	grants_put_line(&d->section, d->t, k, list);
 	json_object_put(list);
 }
 

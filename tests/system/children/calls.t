@@ -146,6 +146,7 @@ is_deeply(out(program => {calls => [{id => 1, template => 'twice', inputs => {n 
 		'a template whose wish is not granted does not run');
 	is(out(listed => {template => 'twice', inputs => {n => 1}}), 'no error', 'a template calls what its grant lists');
 	is(out(listed => {template => 'fails', inputs => {}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a template calls nothing else');
+	is(out(listed => {template => 'calls', inputs => {template => 'fails', inputs => {}}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a template reaches nothing else by a template with more rights');
 }
 for my $t (qw(writes destroys)) {
 	my $e = tries($t);

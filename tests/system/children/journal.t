@@ -34,6 +34,7 @@ my %templates = (
 	fails  => lua('run.error("NO_LUCK", "no luck")', annotations => $reads),
 	secret => lua('return math.random(1 << 40)', annotations => $reads, inputsSchema => {type => 'object', properties => {password => {type => 'string', writeOnly => true}}}),
 	cells  => lua('return math.random(1 << 40)', annotations => $reads, resident => {serial => true}, inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}}}),
+	writes => lua('return math.random(1 << 40)'),
 	kept   => lua('return run.artifact{name = "a", data = "kept"}', annotations => $reads),
 	waits  => lua('run.sleep(600000)', annotations => $reads, limits => {maxTimeoutMs => 600000}),
 	calls  => lua($caller, @may),
@@ -49,7 +50,8 @@ sub reused { my ($v) = @_; return join ' ', map { $_->{reused} ? 'reused' : 'new
 
 # ---- retry_task_run ----
 
-my $s = Paddock->new(templates => \%templates, config => $config)->greeted;
+my $audit = Paddock::fresh_root() . '/audit';
+my $s = Paddock->new(templates => \%templates, config => "$config\[server]\naudit_file = $audit\n")->greeted;
 
 {
 	my @calls = (draw(1), draw(1), draw(2), {template => 'fails', inputs => {}}, {template => 'kept', inputs => {}}, {artifact => 5});
@@ -71,6 +73,8 @@ my $s = Paddock->new(templates => \%templates, config => $config)->greeted;
 	my ($reused) = grep { $_->{reused} } @{$third->{children}};
 	ok($reused->{createdAt} <= $reused->{endedAt}, 'the view has the times of a call that is found');
 	is($s->get($b[0]{run})->{parentRunId}, $first->{runId}, 'a child that is found again keeps the run that called first');
+	my @entries = grep { $_->{event} eq 'run_reused' } map { json_to($_) } split /\n/, read_file($audit);
+	is_deeply([map { $_->{runId} } grep { $_->{parentRunId} eq $second->{runId} } @entries], [map { $_->{runId} } grep { $_->{reused} } @{$second->{children}}], 'the audit log names each call that was found');
 	is(reused(again($s, $third->{runId})), 'new new new new new new', 'a run that had succeeded calls everything again');
 }
 {
@@ -91,6 +95,14 @@ my $s = Paddock->new(templates => \%templates, config => $config)->greeted;
 
 	$s->call('paddock/deleteRuns', {runIds => [(all_of($first))[0]{run}]});
 	is(reused(again($s, $first->{runId})), 'new reused', 'a call whose run was deleted is made again');
+}
+{
+	my $first = $s->run_sync(calls => {fails => true, calls => [{template => 'writes', inputs => {}}]}, allowWrites => true);
+	my %o = (runId => $first->{runId}, options => {mode => 'sync'});
+
+	is((all_of($s->tool(retry_task_run => \%o)->{view}))[0]{code}, 'PERMISSION_NOT_ALLOWED', 'a call that changes things is found only when the client allows such calls again');
+	$o{options}{allowWrites} = true;
+	is_deeply([all_of($s->tool(retry_task_run => \%o)->{view})], [all_of($first)], 'a call that has changed things is not made again');
 }
 {
 	my $inner = {template => 'calls', inputs => {fails => true, calls => [draw(1)]}};

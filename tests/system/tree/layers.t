@@ -72,7 +72,8 @@ my %areas_of = ( supervisor => {
 	packages => [qw(runtime config)],
 	store    => [qw(config)],
 	spawn    => [qw(runtime)],
-	run      => [qw(store spawn packages runtime config)],
+	egress   => [qw(spawn config)],
+	run      => [qw(store egress spawn packages runtime config)],
 	session  => [qw(run packages)],
 	browser  => [qw(session run spawn packages config)],
 	mcp      => [qw(browser session run store packages config)],
@@ -115,6 +116,8 @@ my %within_supervisor = (
 	'store/state'            => [],
 	'spawn'                  => [qw(spawn/ids)],
 	'spawn/ids'              => [],
+	'spawn/helper'           => [],
+	'egress'                 => [],
 	'run'                    => [qw(run/requestor run/threads)],
 	'run/artifacts'          => [qw(run/threads)],
 	'cluster'                => [],
@@ -154,7 +157,7 @@ push @{ $folders_of{ area($_) } }, $_ for sort keys %within;
 for my $folder (keys %within) {
 	my @lower = map { @{ $folders_of{$_} } } @{ $area{ area($folder) } };
 
-	$may{$folder} = [ @{ $within{$folder} }, @lower, @proto, ($folder =~ m{\Asupervisor/} ? 'ipc' : ()), @base ];
+	$may{$folder} = [ @{ $within{$folder} }, @lower, @proto, ($folder =~ m{\Asupervisor/} ? qw(net ipc) : ()), @base ];
 }
 $may{$_} = [ (grep { m{\Asupervisor/} } keys %within), 'supervisor/start', @proto, 'ipc', @base ] for qw(supervisor supervisor/start);
 $may{cli} = [ (grep { m{\Acli/} } keys %within), @proto, @base ];

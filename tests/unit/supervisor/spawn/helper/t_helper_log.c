@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * t_browser_process_log.c - the standard error of paddock-browser in the log: lines,
+ * t_helper_log.c - the standard error of a helper program in the log: lines,
  * their length, their rate by a shifted clock, and the pipe's end.
  */
-#include "supervisor/browser/browser_process_log.h"
+#include "supervisor/spawn/helper/helper_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #define LINE "ts=1 level=warn part=p a=1"
 
 static struct event_base *base;
-static struct browser_process_log *relay;
+static struct helper_log *relay;
 static int out; /* the program's end of the pipe */
 
 static void begin(void)
@@ -29,15 +29,15 @@ static void begin(void)
 	signal(SIGPIPE, SIG_IGN);
 	log_begin();
 	base = event_base_new();
-	relay = browser_process_log_new(base);
-	out = browser_process_log_open(relay);
+	relay = helper_log_new(base, "browser");
+	out = helper_log_open(relay);
 }
 
 static void end(void)
 {
 	close(out);
-	browser_process_log_free(relay);
-	browser_process_log_free(NULL);
+	helper_log_free(relay);
+	helper_log_free(NULL);
 	event_base_free(base);
 	log_end();
 }
@@ -85,14 +85,14 @@ TEST(lines)
 
 TEST(long_line)
 {
-	char *xs = xcalloc(BROWSER_PROCESS_LOG_LINE + 8, 1);
+	char *xs = xcalloc(HELPER_LOG_LINE + 8, 1);
 	const char *line;
 
 	begin();
-	memset(xs, ' ', BROWSER_PROCESS_LOG_LINE);
+	memset(xs, ' ', HELPER_LOG_LINE);
 	memcpy(xs, "ts=1 level=warn part=a b=", 25);
-	xs[BROWSER_PROCESS_LOG_LINE - 1] = 'L';
-	strcpy(xs + BROWSER_PROCESS_LOG_LINE, "MORE\n");
+	xs[HELPER_LOG_LINE - 1] = 'L';
+	strcpy(xs + HELPER_LOG_LINE, "MORE\n");
 	say(xs, strlen(xs));
 	line = log_lines();
 	ok(strstr(line, "part=browser/a") != NULL &&
@@ -110,13 +110,13 @@ TEST(rate)
 {
 	clock_stop(true);
 	begin();
-	is_int(burst(BROWSER_PROCESS_LOG_BURST + 7), BROWSER_PROCESS_LOG_BURST,
+	is_int(burst(HELPER_LOG_BURST + 7), HELPER_LOG_BURST,
 	       "lines at once have a bound");
 	clock_skip(1000);
 	say("next\n", 5);
 	ok(strstr(log_lines(), "log=lossy lost=7\n") != NULL,
 	   "the number of lost lines is logged with the next line");
-	is_int(burst(BROWSER_PROCESS_LOG_BURST), BROWSER_PROCESS_LOG_RATE - 1,
+	is_int(burst(HELPER_LOG_BURST), HELPER_LOG_RATE - 1,
 	       "a second makes room for as many lines as the rate is");
 	clock_skip(1000);
 	say("next\n", 5);
@@ -125,7 +125,7 @@ TEST(rate)
 	say("next\n", 5);
 	is_int(log_count("log=lossy"), 0, "without lost lines nothing is said");
 	clock_skip(3600000);
-	is_int(burst(BROWSER_PROCESS_LOG_BURST + 1), BROWSER_PROCESS_LOG_BURST,
+	is_int(burst(HELPER_LOG_BURST + 1), HELPER_LOG_BURST,
 	       "however long nothing was said, lines at once have the bound");
 	end();
 	clock_stop(false);
@@ -137,7 +137,7 @@ TEST(slow)
 
 	clock_stop(true);
 	begin();
-	burst(BROWSER_PROCESS_LOG_BURST);
+	burst(HELPER_LOG_BURST);
 	for (int i = 0; i < 10; i++) {
 		clock_skip(5); /* half of the time for a line */
 		n += burst(1);
@@ -153,7 +153,7 @@ TEST(restart)
 
 	begin();
 	was = out;
-	out = browser_process_log_open(relay);
+	out = helper_log_open(relay);
 	ok(write(was, "x", 1) < 0 && errno == EPIPE,
 	   "the pipe of an earlier program is closed");
 	close(was);
@@ -162,11 +162,11 @@ TEST(restart)
 	       "the next program's lines are logged");
 	if (write(out, "bye", 3) != 3)
 		abort();
-	browser_process_log_free(relay);
+	helper_log_free(relay);
 	is_int(log_count("said=\"bye\""), 1,
 	       "unread lines are logged at the server's end");
 	ok(write(out, "x", 1) < 0 && errno == EPIPE,
 	   "the pipe is closed at the server's end");
-	relay = browser_process_log_new(base);
+	relay = helper_log_new(base, "browser");
 	end();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * browser_process_log.c - relays the standard error of paddock-browser to the
- * log; browser_process.c opens a pipe for each start. Lines over the rate, and
- * the ends of long lines, are dropped, and the number of lost lines is logged;
- * the program is never waited for.
+ * helper_log.c - relays the standard error of a helper program to the log;
+ * browser_process.c and egress.c open a pipe for each start. Lines over the
+ * rate, and the ends of long lines, are dropped, and the number of lost lines
+ * is logged; the program is never waited for.
  */
-#include "supervisor/browser/browser_process_log.h"
+#include "supervisor/spawn/helper/helper_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,46 +20,46 @@
 
 #define READS_PER_WAKE 16
 
-struct browser_process_log {
+struct helper_log {
 	struct event_base *base;
+	const char *part;	/* of the lines */
 	struct event *readable; /* NULL: closed */
 	int fd;
-	char line[BROWSER_PROCESS_LOG_LINE];
+	char line[HELPER_LOG_LINE];
 	size_t n;
 	int64_t left, since; /* lines allowed, as of SINCE */
 	uint64_t lost;
 };
 
-static void refill(struct browser_process_log *l)
+static void refill(struct helper_log *l)
 {
 	int64_t now = clock_mono_ms();
-	int64_t more = (now - l->since) * BROWSER_PROCESS_LOG_RATE / 1000;
+	int64_t more = (now - l->since) * HELPER_LOG_RATE / 1000;
 
 	if (more <= 0)
 		return;
 	l->since = now;
-	l->left = l->left + more < BROWSER_PROCESS_LOG_BURST
-		      ? l->left + more
-		      : BROWSER_PROCESS_LOG_BURST;
+	l->left = l->left + more < HELPER_LOG_BURST ? l->left + more
+						    : HELPER_LOG_BURST;
 	if (l->lost > 0)
-		log_warn("browser", "log=lossy lost=%llu",
+		log_warn(l->part, "log=lossy lost=%llu",
 			 (unsigned long long)l->lost);
 	l->lost = 0;
 }
 
-static void end_line(struct browser_process_log *l)
+static void end_line(struct helper_log *l)
 {
 	refill(l);
 	if (l->n > 0 && l->left > 0) {
 		l->left--;
-		log_relay("browser", l->line, l->n);
+		log_relay(l->part, l->line, l->n);
 	} else if (l->n > 0) {
 		l->lost++;
 	}
 	l->n = 0;
 }
 
-static void hang_up(struct browser_process_log *l)
+static void hang_up(struct helper_log *l)
 {
 	end_line(l);
 	if (l->readable != NULL) {
@@ -70,7 +70,7 @@ static void hang_up(struct browser_process_log *l)
 }
 
 /* Read a piece. Returns whether there may be more. */
-static bool read_log(struct browser_process_log *l)
+static bool read_log(struct helper_log *l)
 {
 	char piece[4096];
 	ssize_t n = read(l->fd, piece, sizeof(piece));
@@ -87,24 +87,25 @@ static bool read_log(struct browser_process_log *l)
 
 static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
-	struct browser_process_log *l = arg;
+	struct helper_log *l = arg;
 
 	(void)fd, (void)what;
 	for (int i = 0; i < READS_PER_WAKE && read_log(l); i++)
 		;
 }
 
-struct browser_process_log *browser_process_log_new(struct event_base *base)
+struct helper_log *helper_log_new(struct event_base *base, const char *part)
 {
-	struct browser_process_log *l = xcalloc(1, sizeof(*l));
+	struct helper_log *l = xcalloc(1, sizeof(*l));
 
 	l->base = base;
-	l->left = BROWSER_PROCESS_LOG_BURST;
+	l->part = part;
+	l->left = HELPER_LOG_BURST;
 	l->since = clock_mono_ms();
 	return l;
 }
 
-int browser_process_log_open(struct browser_process_log *l)
+int helper_log_open(struct helper_log *l)
 {
 	int ends[2], high, rc;
 
@@ -128,7 +129,7 @@ int browser_process_log_open(struct browser_process_log *l)
 	return high;
 }
 
-void browser_process_log_free(struct browser_process_log *l)
+void helper_log_free(struct helper_log *l)
 {
 	if (l == NULL)
 		return;

@@ -196,6 +196,7 @@ enum run_notice_kind {
 	NOTICE_FULL,  /* the requestor's queue is full: the run is dropped */
 	NOTICE_TASK,  /* a row of the task is committed, or cannot be */
 	NOTICE_ASKED, /* the open questions changed, not the state */
+	NOTICE_CHILD, /* a child that the run called has ended */
 	/* the server stops before the start: left to another server */
 	NOTICE_LEFT,
 	NOTICE_ENDED,	 /* r->state is terminal, and not recorded yet */

@@ -48,6 +48,14 @@ static size_t n_listed(const struct run_family *f)
 					       : RUN_CHILDREN_LISTED;
 }
 
+void run_family_drop(struct run *r)
+{
+	if (r->family.parent == NULL || r->family.dropped)
+		return;
+	r->family.dropped = true;
+	r->family.parent->family.n_dropped++;
+}
+
 void run_family_leave(struct run *r)
 {
 	struct run_family *f;
@@ -64,6 +72,8 @@ void run_family_leave(struct run *r)
 	}
 	TAILQ_REMOVE(&f->children, r, family.link);
 	f->n_open--;
+	f->n_dropped -= r->family.dropped;
+	r->family.dropped = false;
 	r->family.parent = NULL;
 }
 

@@ -25,12 +25,16 @@ struct run_family {
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
 	TAILQ_ENTRY(run) link;	    /* in parent.children */
 	size_t n_open, n_made;
+	size_t n_dropped; /* open children whose answers nobody awaits */
+	bool dropped;	  /* the run is one of the parent's N_DROPPED */
 	struct run_child *listed; /* of the view; owned */
 	bool lends; /* runs_family.c's: the children have the run's place */
 };
 
 /* Make R, a new run, a child of PARENT. */
 void run_family_join(struct run *r, struct run *parent);
+/* The parent of R, an open child, awaits the answer of R no more. */
+void run_family_drop(struct run *r);
 /* R has ended: R is no open child any more. Without a parent nothing changes. */
 void run_family_leave(struct run *r);
 /* Write parentRunId, depth, children and childrenTotal, as far as R has them. */

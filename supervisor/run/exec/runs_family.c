@@ -3,6 +3,7 @@
  * runs_family.c - bounds and places of runs that call runs. A run lends the place among
  * running runs while children are open, so that parents never keep children waiting.
  * runs_create.c makes children; a call beyond a bound is refused by the bound's name.
+ * mcp/children/ holds the bound on children at once.
  */
 #include "supervisor/run/exec/runs_private.h"
 
@@ -40,21 +41,6 @@ static bool refuse_in_all(const struct run *parent, struct tool_error *e)
 	return false;
 }
 
-static bool refuse_at_once(const struct run *parent, struct tool_error *e)
-{
-	char *who = limits_who_can_raise(parent, LIMIT_CHILDREN);
-
-	tool_error_set(e, "RESOURCE_LIMIT",
-		       limits_details(parent, LIMIT_CHILDREN,
-				      (int64_t)parent->family.n_open + 1),
-		       "%zu calls of this run are open, which is as many as "
-		       "may be at once; await one first (who can raise that is "
-		       "%s)",
-		       parent->family.n_open, who);
-	free(who);
-	return false;
-}
-
 bool runs_may_call(const struct runs *s, const struct run *parent,
 		   struct tool_error *e)
 {
@@ -64,8 +50,7 @@ bool runs_may_call(const struct runs *s, const struct run *parent,
 		return refuse_depth(parent, depth, e);
 	if (parent->family.n_made >= RUN_CHILDREN_MAX)
 		return refuse_in_all(parent, e);
-	return parent->family.n_open < (size_t)parent->limits.children ||
-	       refuse_at_once(parent, e);
+	return true;
 }
 
 bool runs_may_wait_for(const struct runs *s, const struct run *parent,
@@ -122,8 +107,11 @@ void runs_leave_family(struct runs *s, struct run *r)
 	while ((child = TAILQ_FIRST(&r->family.children)) != NULL)
 		run_family_leave(child);
 	run_family_leave(r);
-	if (parent != NULL && parent->family.n_open == 0)
+	if (parent == NULL)
+		return;
+	if (parent->family.n_open == 0)
 		runs_take_back(s, parent);
+	run_tell(parent, &(struct run_notice){.kind = NOTICE_CHILD});
 }
 
 size_t runs_descendants(const struct run *r)

@@ -16,6 +16,7 @@ import base64
 import itertools
 import os
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
 from ._connection import Error, connection as _connection, error_of as _error_of
@@ -36,7 +37,9 @@ __all__ = [
 ]
 
 _WORK = "/work"
+_ACALLS = 16  # threads for calls of coroutines
 _numbers = itertools.count(1)
+_pools: Dict[int, Any] = {}  # by process, since a fork has no threads
 
 
 def _call_of(
@@ -89,9 +92,14 @@ async def acall(
 ) -> Any:
     """As call(), for asyncio: other coroutines go on meanwhile."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
     given = {**(inputs or {}), **more}
-    return await asyncio.to_thread(call, template, version=version, inputs=given)
+    # not the loop's own threads, which the program may need meanwhile
+    pool = _pools.get(os.getpid()) or ThreadPoolExecutor(_ACALLS, "paddock")
+    pool = _pools.setdefault(os.getpid(), pool)
+    work = partial(call, template, version=version, inputs=given)
+    return await asyncio.get_running_loop().run_in_executor(pool, work)
 
 
 def map(
@@ -118,16 +126,17 @@ def map(
         try:
             more = True
             while more or places:
-                while more and len(places) < concurrency:
+                if more:
                     at, one = next(given, (-1, {}))
                     more = at >= 0
-                    if more:
-                        body = _call_of(template, version, one)
-                        places[_connection.begin_ask(ends, "call", body)] = at
-                if places:
-                    for number, answer in _connection.take(ends, set(places)).items():
-                        error = _error_of(answer)
-                        results[places.pop(number)] = error or answer["value"]["output"]
+                if more:
+                    body = _call_of(template, version, one)
+                    places[_connection.begin_ask(ends, "call", body)] = at
+                # answers are taken between calls, too, since the run keeps few unread ones
+                wait = bool(places) and (not more or len(places) >= concurrency)
+                for number, answer in _connection.take(ends, set(places), wait).items():
+                    error = _error_of(answer)
+                    results[places.pop(number)] = error or answer["value"]["output"]
         finally:
             _connection.forget(set(places))
     outputs = [results[at] for at in sorted(results)]

@@ -75,6 +75,24 @@ TEST(tree)
 	run_free(top);
 }
 
+TEST(dropped)
+{
+	struct run *top = make(), *child = make();
+
+	run_family_drop(top);
+	run_family_join(child, top);
+	run_family_drop(child);
+	run_family_drop(child);
+	is_int((int)top->family.n_dropped, 1,
+	       "a child whose answer nobody awaits counts once");
+	is_int((int)top->family.n_open, 1, "such a child is open");
+	run_family_leave(child);
+	is_int((int)top->family.n_dropped, 0,
+	       "a dropped child counts until the end of the child");
+	run_free(child);
+	run_free(top);
+}
+
 TEST(many)
 {
 	struct run *top = make();

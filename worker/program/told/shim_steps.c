@@ -3,7 +3,7 @@
  * shim_steps.c - steps that a program reports by name, for shim_lines.c. A forbidden
  * name, state or change of state is an error text, which ends the run.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/told/shim_told.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * the shim sends both before FAIL. A missing or odd file is left out: the code can
  * write to the files as well.
  */
-#include "worker/program/shim_private.h"
+#include "worker/program/told/shim_told.h"
 
 #include <fcntl.h>
 #include <string.h>

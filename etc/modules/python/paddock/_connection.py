@@ -33,18 +33,20 @@ class Error(Exception):
         return f"{self.code}: {self.message}"
 
 
-Error.__module__ = "paddock"
+class Timeout(Error):
+    """A called template did not end in its time: the code is "RUN_TIMEOUT"."""
+
+
+Error.__module__ = Timeout.__module__ = "paddock"
 
 
 def error_of(answer: Dict[str, Any]) -> Optional[Error]:
     if answer.get("ok"):
         return None
     told = answer.get("error") or {}
-    return Error(
-        str(told.get("code", "EXECUTION_ERROR")),
-        str(told.get("message", "the call failed")),
-        told.get("details"),
-    )
+    code = str(told.get("code", "EXECUTION_ERROR"))
+    kind = Timeout if code == "RUN_TIMEOUT" else Error
+    return kind(code, str(told.get("message", "the call failed")), told.get("details"))
 
 
 def ended() -> Error:

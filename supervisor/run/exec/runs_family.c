@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "supervisor/run/limits.h"
 
+#define RUNS_LOOKED_AT 1000
 #define FIXED "nobody: the bound is fixed"
 
 static bool refuse_depth(const struct run *parent, int64_t most,
@@ -53,24 +54,47 @@ bool runs_may_call(const struct runs *s, const struct run *parent,
 	return true;
 }
 
+static bool is_above(const struct run *r, const struct run *parent)
+{
+	while (parent != NULL && parent != r)
+		parent = parent->family.parent;
+	return parent != NULL;
+}
+
+/*
+ * Does R wait for PARENT, by its children and by turns in notebooks? *LEFT runs are looked
+ * at: in a larger crowd runs wait until their time is over.
+ */
+static bool waits_for(const struct residents *all, const struct run *r,
+		      const struct run *parent, int *left)
+{
+	for (; r != NULL && (*left)-- > 0; r = residents_before(all, r)) {
+		const struct run *child;
+
+		if (is_above(r, parent))
+			return true;
+		TAILQ_FOREACH(child, &r->family.children, family.link)
+			if (waits_for(all, child, parent, left))
+				return true;
+	}
+	return false;
+}
+
 bool runs_may_wait_for(const struct runs *s, const struct run *parent,
 		       const struct run *child, struct tool_error *e)
 {
-	const struct run *up = parent;
+	const struct run *before = residents_before(s->ctx->residents, child);
+	int left = RUNS_LOOKED_AT;
 
 	if (child->notebook.name == NULL)
 		return true;
-	while (up != NULL &&
-	       (up->notebook.name == NULL ||
-		strcmp(up->notebook.name, child->notebook.name) != 0 ||
-		strcmp(up->template->id, child->template->id) != 0))
-		up = up->family.parent;
-	if (up != NULL)
+	if (waits_for(s->ctx->residents, before, parent, &left))
 		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
-			       "the run %s has the notebook \"%s\" until it "
-			       "ends, and waits for this call: call %s with "
-			       "another notebook, or without one",
-			       up->id, child->notebook.name,
+			       "the notebook \"%s\" is in use until the run %s "
+			       "ends, which waits for this call, itself or by "
+			       "way of others: call %s with another notebook, "
+			       "or without one",
+			       child->notebook.name, before->id,
 			       child->template->id);
 	else if (!residents_live_here(s->ctx->residents, child))
 		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,

@@ -67,6 +67,12 @@ bool residents_join(struct residents *all, struct run *r);
 /* Does R's resident live here, if any, so that R may join without a question? */
 bool residents_live_here(const struct residents *all, const struct run *r);
 /*
+ * Return the run that has to end before R, new or waiting, has its turn in R's resident;
+ * or NULL. Before that run there may be others.
+ */
+const struct run *residents_before(const struct residents *all,
+				   const struct run *r);
+/*
  * The answer to a question for X. 0: X lives here, and LOST (lent, or NULL) is why an
  * earlier state was lost; -EDQUOT: all residents of the requestor are in use at their
  * servers, so that the runs of X fail; another error: X may live here later, or never.

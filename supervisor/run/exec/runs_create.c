@@ -354,6 +354,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r = create(s, requestor, template, inputs, wish, tool_error);
 	if (wish->parent != NULL && wish->parent->family.n_open == 0)
 		runs_take_back(s, wish->parent);
+	else if (wish->parent != NULL && r != NULL && r->state == RUN_QUEUED)
+		runs_pump(s); /* another run may start in the lent place */
 	return r;
 }
 

@@ -4,6 +4,7 @@
 # while a thread uses it, so that a process at rest has nothing open and can be copied.
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -13,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 READ_BYTES = 1 << 16
+FULL = "/dev/shm is full, where a connection to the run needs two files: remove some"
 
 
 class Error(Exception):
@@ -74,6 +76,8 @@ class _Ends:
             self.lines = os.open(f"{path}.lines", os.O_WRONLY | os.O_CLOEXEC)  # once accepted
         except BaseException as error:
             self.close()
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                raise Error("RESOURCE_LIMIT", FULL) from error
             if isinstance(error, OSError):
                 why = error.strerror or "no such file"
                 raise Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}") from error

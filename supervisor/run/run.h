@@ -183,6 +183,7 @@ struct run_notebook {
 struct runs;
 struct run_files;
 struct lost_artifacts;
+struct egress_record;
 struct run;
 
 /* Kinds of notice to a run's watchers. */
@@ -297,6 +298,7 @@ struct run {
 	bool made_artifacts; /* the store may have artifacts */
 	/* artifacts that were not kept; or NULL */
 	struct lost_artifacts *lost_artifacts;
+	struct json_object *lacked; /* permissions it was refused, or NULL */
 	struct {
 		struct buf *text; /* bounded, or NULL */
 		bool full;	  /* TEXT is full and says so; next: END */
@@ -314,7 +316,8 @@ struct run {
 	} output;
 	struct run_error error;
 	struct run_attempts attempts;
-	struct run_use use; /* of the worker, once reaped */
+	struct run_use use;	       /* of the worker, once reaped */
+	struct egress_record *network; /* owned; NULL: no report came */
 
 	struct job job;		  /* the execution at this instance */
 	struct run_record record; /* is the run in the store? */

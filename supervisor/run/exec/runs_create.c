@@ -249,6 +249,10 @@ static bool join_parent(const struct runs *s, struct run *r,
 	int64_t left;
 
 	r->family.allows_writes = wish->allows_writes;
+	r->family.journal.id = xstrdup_opt(wish->journal);
+	r->family.journal.resumes =
+	    wish->journal != NULL &&
+	    (parent == NULL || run_journal_resumes(parent));
 	if (parent == NULL)
 		return true;
 	left = run_left_ms(parent);

@@ -124,12 +124,27 @@ void runs_take_back(struct runs *s, struct run *parent)
 			parent->family.depth);
 }
 
-void runs_leave_family(struct runs *s, struct run *r)
+/* R's open children, which are cancelled, go on without R until their end. */
+static void leave_children(struct run *r)
 {
-	struct run *parent = r->family.parent, *child;
+	struct run *child;
 
 	while ((child = TAILQ_FIRST(&r->family.children)) != NULL)
 		run_family_leave(child);
+}
+
+void runs_start_family_over(struct runs *s, struct run *r)
+{
+	leave_children(r);
+	runs_take_back(s, r);
+	run_family_start_over(r);
+}
+
+void runs_leave_family(struct runs *s, struct run *r)
+{
+	struct run *parent = r->family.parent;
+
+	leave_children(r);
 	run_family_leave(r);
 	if (parent == NULL)
 		return;

@@ -60,6 +60,8 @@ void runs_lend(struct runs *s, struct run *parent);
 void runs_take_back(struct runs *s, struct run *parent);
 /* R is about to be freed: R's parent has its place again after the last child. */
 void runs_leave_family(struct runs *s, struct run *r);
+/* R's attempt is over: R's children leave R, and the next attempt calls anew. */
+void runs_start_family_over(struct runs *s, struct run *r);
 
 /* ---- runs_park.c ---- */
 

@@ -94,10 +94,12 @@ struct run *residents_leave(struct residents *all, struct run *r);
 /*
  * Return the waiting process of R's resident, from now on OWNER's with OPS as in
  * spawned_ask(); or NULL: R's worker becomes the process, and JOB is changed for that.
- * Counts the run, and makes room: *RC is 0, or -EDQUOT with the reason in R's error.
+ * Counts the run, and makes room: *RC is 0, or -EDQUOT with the reason in R's error. A
+ * process with another NETWORK (lent) than the run may have is ended first.
  */
 struct spawned *residents_take(struct residents *all, struct run *r,
 			       struct spawner_job *job,
+			       struct json_object *network,
 			       const struct spawned_ops *ops, void *owner,
 			       int *rc);
 /*

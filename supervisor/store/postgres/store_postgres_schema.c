@@ -417,7 +417,8 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_epoch,
     store_postgres_room,
     store_postgres_residents,
-    STORE_RUN_ADDED(ADD_COLUMN, )};
+    STORE_RUN_ADDED(ADD_COLUMN, )[20] =
+	STORE_JOURNAL_INDEX "UPDATE paddock_schema SET version = 21;"};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
 #define BEGIN_WRITING "BEGIN"

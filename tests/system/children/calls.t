@@ -63,7 +63,9 @@ sub tries { my ($t, $inputs, %o) = @_; return out(tries => {template => $t, inpu
 	is($child->{parentRunId}, $v->{runId}, 'the view of a child names the run that called');
 	is_deeply([map { $_->{parentRunId} } @{$s->tool('list_task_runs', {limit => 2})->{view}{runs}}], [$v->{runId}, undef], 'the list of runs names the run that called');
 	is($child->{depth}, 1, 'the view of a child says how deep it was called');
-	is_deeply($v->{children}, [{runId => $child->{runId}, templateId => 'twice', status => 'succeeded'}], 'the view of a parent lists the children');
+	is_deeply([map { my $c = $_; +{map { $_ => $c->{$_} } grep { !/At$|^elapsedMs$/ } keys %$c} } @{$v->{children}}], [{runId => $child->{runId}, templateId => 'twice', status => 'succeeded'}], 'the view of a parent lists the children');
+	is_deeply([@{$v->{children}[0]}{qw(createdAt startedAt endedAt)}], [@$child{qw(createdAt startedAt updatedAt)}], 'the list of children has their times');
+	is($v->{children}[0]{elapsedMs}, $v->{children}[0]{endedAt} - $v->{children}[0]{startedAt}, 'the list of children says how long each took');
 	is($v->{childrenTotal}, 1, 'the view of a parent counts the children');
 	is_deeply([grep { exists $child->{$_} } qw(children childrenTotal)], [], 'a run that called nothing lists no children');
 	is_deeply([grep { exists $v->{$_} } qw(parentRunId depth)], [], 'a run that a client called names no parent');
@@ -140,6 +142,7 @@ is_deeply(out(program => {calls => [{id => 1, template => 'twice', inputs => {n 
 		'a template whose wish is not granted does not run');
 	is(out(listed => {template => 'twice', inputs => {n => 1}}), 'no error', 'a template calls what its grant lists');
 	is(out(listed => {template => 'fails', inputs => {}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a template calls nothing else');
+	is(out(listed => {template => 'calls', inputs => {template => 'fails', inputs => {}}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a template reaches nothing else by a template with more rights');
 }
 for my $t (qw(writes destroys)) {
 	my $e = tries($t);

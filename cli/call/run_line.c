@@ -153,6 +153,10 @@ int run_line(struct json_object *line, struct buf *answer, char *errmsg,
 	if (rc == -EPIPE)
 		errmsg_set(errmsg, size,
 			   "the run has ended, and answers nothing any more");
+	else if (rc == -ENOSPC)
+		errmsg_set(errmsg, size,
+			   "/dev/shm is full, where a connection to the run "
+			   "needs two files: remove some");
 	else if (rc == -ENOENT || rc == -ENXIO)
 		errmsg_set(errmsg, size, "no run of paddock listens at %s: %s",
 			   e.door, strerror(-rc));

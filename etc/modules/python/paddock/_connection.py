@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 READ_BYTES = 1 << 16
+FULL = "/dev/shm is full, where a connection to the run needs two files: remove some"
 
 
 class Error(Exception):
@@ -56,6 +57,8 @@ def ended() -> Error:
 
 def _unconnected(door: str, error: OSError) -> Error:
     why = error.strerror or "no such file"
+    if error.errno == errno.ENOSPC:
+        return Error("RESOURCE_LIMIT", FULL)
     if error.errno in (errno.ENOENT, errno.ENXIO):
         return Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}")
     return Error("CALL_FAILED", f"this process cannot connect to its run: {why}")

@@ -38,6 +38,7 @@ sub in_process {
 		POSIX::_exit(0);
 	}
 	push @live, $pid;
+	$Paddock::beside{$pid} = 1; # of the test, and no server's
 	return $pid;
 }
 

@@ -54,6 +54,7 @@ const struct cluster cluster_table = {
     .fini = fini,
     .has_lease = lease_holds,
     .may_start = shared_queue_may_start,
+    .has_others = shared_queue_has_others,
     .set_aside = shared_queue_set_aside,
     .leave = shared_queue_leave,
     .queued = shared_queue_queued,

@@ -29,6 +29,7 @@ enum run_place {
 struct remote_run {
 	enum run_place place;
 	bool pinned;	/* no other instance can start the run */
+	bool elsewhere; /* this instance cannot start the run */
 	bool asks_here; /* pinned: the waiter here may be asked */
 	bool cancel;	/* cancelling was asked for, at any place */
 	bool looked;	/* the row is being read */

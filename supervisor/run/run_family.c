@@ -7,8 +7,10 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/json/json_write.h"
 #include "supervisor/run/run.h"
@@ -67,6 +69,55 @@ void run_family_leave(struct run *r)
 	r->family.parent = NULL;
 }
 
+struct json_object *run_family_callers(const struct run *r)
+{
+	const struct run *parent = r->family.parent;
+	struct json_object *all;
+
+	if (parent == NULL)
+		return json_object_get(r->family.callers);
+	all = run_family_callers(parent);
+	if (all == parent->family.callers) { /* not to be changed */
+		struct json_object *copy = json_object_new_array();
+
+		json_each(one, all)
+			json_object_array_add(copy, json_object_get(one));
+		json_object_put(all);
+		all = copy;
+	}
+	json_object_array_add(all, json_pack("runId:s templateId:s notebook?s",
+					     parent->id, parent->template->id,
+					     parent->notebook.name));
+	return all;
+}
+
+static bool has_notebook(const struct run *r, const char *template_id,
+			 const char *notebook)
+{
+	return r->notebook.name != NULL &&
+	       strcmp(r->notebook.name, notebook) == 0 &&
+	       strcmp(r->template->id, template_id) == 0;
+}
+
+const char *run_family_holder(const struct run *r, const char *template_id,
+			      const char *notebook)
+{
+	const struct run *up = r;
+
+	while (!has_notebook(up, template_id, notebook)) {
+		if (up->family.parent == NULL)
+			break;
+		up = up->family.parent;
+	}
+	if (has_notebook(up, template_id, notebook))
+		return up->id;
+	json_each(one, up->family.callers)
+		if (json_member_is(one, "notebook", notebook) &&
+		    json_member_is(one, "templateId", template_id))
+			return json_member_str(one, "runId");
+	return NULL;
+}
+
 /* Return the status of C, a child of R, which is cancelled when R ends before C. */
 static const char *status_of(const struct run *r, const struct run_child *c)
 {
@@ -107,4 +158,5 @@ void run_family_fini(struct run *r)
 	}
 	free(f->listed);
 	free(f->parent_id);
+	json_object_put(f->callers);
 }

@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "base/id.h"
+
 struct buf;
+struct json_object;
 struct run;
 struct run_child;
 
@@ -20,6 +23,13 @@ struct run_child;
 struct run_family {
 	struct run *parent; /* NULL: none, or one that is over */
 	char *parent_id;    /* owned; NULL: a client called the run */
+	/* the server of the caller, once the run is in the queue of all servers; or "" */
+	char caller_at[ID_SIZE];
+	/*
+	 * The callers at other servers, as run_family_callers() gives them; owned. NULL:
+	 * there are none.
+	 */
+	struct json_object *callers;
 	unsigned depth;	    /* the number of callers above; 0: a client */
 	bool allows_writes; /* the client's options.allowWrites */
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
@@ -33,6 +43,14 @@ struct run_family {
 void run_family_join(struct run *r, struct run *parent);
 /* R has ended: R is no open child any more. Without a parent nothing changes. */
 void run_family_leave(struct run *r);
+/*
+ * Return the callers of R, the outermost first, as an array of {runId, templateId,
+ * notebook}; the caller's. NULL: a client called R.
+ */
+struct json_object *run_family_callers(const struct run *r);
+/* Return the id of the caller of R, or R, that has R's notebook; lent. NULL: none has. */
+const char *run_family_holder(const struct run *r, const char *template_id,
+			      const char *notebook);
 /* Write parentRunId, depth, children and childrenTotal, as far as R has them. */
 void run_family_write(struct buf *out, const struct run *r);
 void run_family_fini(struct run *r);

@@ -45,6 +45,8 @@ struct cluster {
 	 * run has to be in the shared queue first.
 	 */
 	bool (*may_start)(const struct runs *s, const char *key);
+	/* May another server run what this server cannot? */
+	bool (*has_others)(const struct runs *s);
 	/* Put the new run R, which waits here, into the shared queue by R's first row. */
 	void (*set_aside)(struct runs *s, struct run *r);
 	/* Leave R to other servers: R's next row puts R into the shared queue. */

@@ -68,33 +68,23 @@ bool runs_may_call(const struct runs *s, const struct run *parent,
 	       refuse_at_once(parent, e);
 }
 
-bool runs_may_wait_for(const struct runs *s, const struct run *parent,
-		       const struct run *child, struct tool_error *e)
+bool runs_may_wait_for(const struct run *parent, const struct run *child,
+		       struct tool_error *e)
 {
-	const struct run *up = parent;
+	const char *holder;
 
 	if (child->notebook.name == NULL)
 		return true;
-	while (up != NULL &&
-	       (up->notebook.name == NULL ||
-		strcmp(up->notebook.name, child->notebook.name) != 0 ||
-		strcmp(up->template->id, child->template->id) != 0))
-		up = up->family.parent;
-	if (up != NULL)
+	holder = run_family_holder(parent, child->template->id,
+				   child->notebook.name);
+	if (holder != NULL)
 		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
 			       "the run %s has the notebook \"%s\" until it "
 			       "ends, and waits for this call: call %s with "
 			       "another notebook, or without one",
-			       up->id, child->notebook.name,
+			       holder, child->notebook.name,
 			       child->template->id);
-	else if (!residents_live_here(s->ctx->residents, child))
-		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
-			       "the notebook \"%s\" does not live on the node "
-			       "of the run that calls, where calls stay: have "
-			       "the client begin the notebook there, or call "
-			       "without a notebook",
-			       child->notebook.name);
-	return e->code == NULL;
+	return holder == NULL;
 }
 
 void runs_lend(struct runs *s, struct run *parent)

@@ -389,6 +389,10 @@ static const char messages[] =
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 				"UPDATE paddock_schema SET version = 13;";
 
+/* The queue has the number of callers above each run: deep runs may use lent places. */
+static const char queue_depths[] = "ALTER TABLE queue ADD COLUMN depth" ZERO ";"
+				   "UPDATE paddock_schema SET version = 20;";
+
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \
 	[version - 1] =                                                        \
@@ -417,6 +421,7 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_epoch,
     store_postgres_room,
     store_postgres_residents,
+    [19] = queue_depths,
     STORE_RUN_ADDED(ADD_COLUMN, )};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
@@ -440,9 +445,10 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define PAGED HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"
 #define PAGE(pick)                                                             \
 	"SELECT " PAGED                                                        \
-	" CASE WHEN page.status > 0 THEN page.node END"                        \
-	STORE_RUN_ADDED(NAMED, "page.") " FROM (" pick                         \
-	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
+	" CASE WHEN page.status > 0 THEN page.node END" STORE_RUN_ADDED(       \
+	    NAMED,                                                             \
+	    "page.") " FROM (" pick                                            \
+		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"id = (SELECT run FROM idem WHERE requestor = ?1"                      \
 	" AND template_id = " template_id_ " AND key = " key ")"

@@ -20,9 +20,13 @@
 /* A question without an answer, in input.pending. */
 struct pending_input {
 	struct input *input;
-	uint32_t seq;
+	/* the run that asks: INPUT's run, or a run that INPUT's run called */
+	struct run *asker;
+	struct run_watch watch; /* on ASKER, unless ASKER is INPUT's run */
+	uint32_t seq;		/* the number among ASKER's questions */
+	uint32_t no;		/* the number in INPUT */
 	/*
-	 * unique among the run's questions, for a client that takes questions
+	 * unique among INPUT's questions, for a client that takes questions
 	 * along
 	 */
 	char key[QUESTION_KEY_MAX + 24];
@@ -41,13 +45,15 @@ struct pending_input {
 	LIST_ENTRY(pending_input) link;
 };
 
-/* All open questions of a run; run.input. */
+/* All open questions of a run that a client called, and of called runs; run.input. */
 struct input {
 	struct context *ctx;
 	struct run *run; /* borrowed */
+	uint32_t last;	 /* the number of the last question */
+	size_t n_called; /* questions of called runs in PENDING */
 	struct run_watch watch;
 	LIST_HEAD(pending_inputs, pending_input)
-	pending;	     /* MSG_ASKS_MAX at most */
+	pending;	     /* the run's own are MSG_ASKS_MAX at most */
 	size_t bytes;	     /* of all pending questions */
 	struct event *grace; /* until the client has to know its task */
 	/* collects questions for a client that takes them along */

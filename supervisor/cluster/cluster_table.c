@@ -80,6 +80,7 @@ const struct cluster cluster_table = {
     .wait_over = proxied_request_leave,
     .questions = remote_questions_requests,
     .answer = remote_questions_answer,
+    .reply = remote_questions_reply,
     .list_residents = remote_residents_list,
     .end_resident = remote_residents_end,
     .name_request = forwarded_response_name,

@@ -19,6 +19,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/cluster/proxied_request.h"
+#include "supervisor/cluster/remote_questions.h"
 #include "supervisor/cluster/remote_row.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/record/run_json.h"
@@ -159,6 +160,8 @@ static void mirror_row(struct runs *s, struct run *r,
 		become_state(r, remote_row_state(row));
 	remote_row_tell_log(r, row->log);
 	tell_progress(r, row);
+	if (r->family.parent != NULL)
+		remote_questions_relay(s->ctx, r, row);
 }
 
 /* ---- looks ---- */

@@ -29,7 +29,7 @@ enum run_place {
 struct remote_run {
 	enum run_place place;
 	bool pinned;	/* no other instance can start the run */
-	bool elsewhere; /* this instance cannot start the run */
+	bool elsewhere; /* only other instances can start the run */
 	bool asks_here; /* pinned: the waiter here may be asked */
 	bool cancel;	/* cancelling was asked for, at any place */
 	bool looked;	/* the row is being read */
@@ -54,6 +54,8 @@ struct remote_run {
 	size_t n_waiting;		/* of WAITERS */
 	/* owned: the last of WAITERS whose round was heard; or NULL */
 	struct json_object *heard;
+	/* owned: keys of questions with an answer from here; or NULL */
+	struct json_object *answered;
 };
 
 #endif

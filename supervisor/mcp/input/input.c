@@ -34,7 +34,9 @@
  */
 static bool input_is_wanted(const struct pending_input *p)
 {
-	return p->job == NULL && worker_awaits(p->asker, p->seq);
+	return p->job == NULL &&
+	       (p->there != NULL ? p->asker->state == RUN_AWAITING_INPUT
+				 : worker_awaits(p->asker, p->seq));
 }
 
 /* ---- the end of a question ---- */
@@ -56,6 +58,9 @@ void input_end(struct pending_input *p)
 	}
 	input_reply_cancel(p);
 	input_request_fini(&p->q);
+	if (p->there != NULL)
+		memory_give(&p->asker->requestor->memory, p->bytes);
+	free(p->there);
 	if (p->expiry != NULL)
 		event_free(p->expiry);
 	free(p);
@@ -64,12 +69,23 @@ void input_end(struct pending_input *p)
 void input_answer(struct pending_input *p, const struct input_reply *reply)
 {
 	struct run *r = p->input->run, *asker = p->asker;
+	struct context *ctx = p->input->ctx;
+	enum worker_question_kind kind = p->q.kind;
 	uint32_t seq = p->seq;
+	char *there = p->there;
 
+	p->there = NULL;
+	if (there != NULL)
+		memory_give(&asker->requestor->memory, p->bytes);
 	input_end(p);
 	audit_input(reply->ok ? "input_answered" : "input_refused", asker, seq,
 		    reply->how);
-	worker_answer_question(asker, seq, reply->ok, reply->text, reply->len);
+	if (there != NULL)
+		input_relay_answer(ctx, asker, there, kind, reply);
+	else
+		worker_answer_question(asker, seq, reply->ok, reply->text,
+				       reply->len);
+	free(there);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 
@@ -245,8 +261,9 @@ static void offer_plain(struct pending_input *p)
 		input_gather(p->input);
 	} else if (req != NULL) {
 		input_send(p, req->session, req);
-	} else if (p->input->run->job.parked.is) {
-		return; /* a client will be back */
+	} else if (p->input->run->job.parked.is ||
+		   p->input->run->family.caller_at[0] != '\0') {
+		return; /* a client will be back, or the caller's server asks */
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
@@ -465,9 +482,9 @@ static struct run *outermost(struct run *r)
 	return r;
 }
 
-/* Make ASK, of ASKER, a question that is held at the outermost run. */
-static struct pending_input *hold(struct context *ctx, struct run *asker,
-				  const struct worker_question *ask)
+struct pending_input *input_hold(struct context *ctx, struct run *asker,
+				 const struct worker_question *ask,
+				 const char *there)
 {
 	struct pending_input *p = xcalloc(1, sizeof(*p));
 
@@ -477,6 +494,9 @@ static struct pending_input *hold(struct context *ctx, struct run *asker,
 	p->no = ++p->input->last;
 	json_text(ask->params, &p->bytes);
 	p->input->bytes += p->bytes;
+	p->there = xstrdup_opt(there);
+	if (there != NULL)
+		memory_add(&asker->requestor->memory, p->bytes);
 	LIST_INSERT_HEAD(&p->input->pending, p, link);
 	if (asker != p->input->run) {
 		p->watch.on_notice = on_asker;
@@ -486,12 +506,11 @@ static struct pending_input *hold(struct context *ctx, struct run *asker,
 	return p;
 }
 
-void input_ask(struct context *ctx, struct run *r,
-	       const struct worker_question *ask)
+void input_begin(struct pending_input *p, const struct worker_question *ask,
+		 int64_t left_ms)
 {
-	int64_t now = clock_mono_ms(), left = run_left_ms(r), ms;
+	int64_t now = clock_mono_ms(), ms;
 	struct tool_error errmsg = {0};
-	struct pending_input *p = hold(ctx, r, ask);
 	struct run *top = p->input->run;
 
 	if (!input_request_init(&p->q, ask, &errmsg)) {
@@ -511,14 +530,20 @@ void input_ask(struct context *ctx, struct run *r,
 		return;
 	}
 	input_name(p);
-	ms = p->q.timeout_ms < left ? p->q.timeout_ms : left;
+	ms = p->q.timeout_ms < left_ms ? p->q.timeout_ms : left_ms;
 	ms = ms > 0 ? ms : 1;
 	p->asked_mono_ms = now;
 	p->expires_mono_ms = now + ms;
-	p->expiry = evtimer_new(ctx->base, on_expiry, p);
+	p->expiry = evtimer_new(p->input->ctx->base, on_expiry, p);
 	evtimer_add(p->expiry, CLOCK_TIMEVAL(ms));
 	input_route(p);
 	run_tell(top, &(struct run_notice){.kind = NOTICE_ASKED});
+}
+
+void input_ask(struct context *ctx, struct run *r,
+	       const struct worker_question *ask)
+{
+	input_begin(input_hold(ctx, r, ask, NULL), ask, run_left_ms(r));
 }
 
 void input_cancel(struct context *ctx, struct run *r, uint32_t seq)

@@ -381,6 +381,17 @@ const char *input_request_method(const struct input_request *q)
 	return kinds[q->kind].method;
 }
 
+bool input_request_kind(enum worker_question_kind *kind, const char *method)
+{
+	for (size_t i = 0; method != NULL && i < ARRAY_LEN(kinds); i++) {
+		*kind = (enum worker_question_kind)i;
+		if (kinds[i].method != NULL &&
+		    strcmp(kinds[i].method, method) == 0)
+			return true;
+	}
+	return false;
+}
+
 void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r)
 {

@@ -141,6 +141,14 @@ struct cluster {
 		       struct json_object *answers,
 		       void (*then)(struct request *req, int rc));
 
+	/*
+	 * Give an answer to the question KEY of R, a called run at another server: TEXT is
+	 * JSON, an MCP result or (OK false) an error. R's server hears the answer later; a
+	 * lost answer is as none.
+	 */
+	void (*reply)(struct context *ctx, const struct run *r, const char *key,
+		      bool ok, const char *text, size_t len);
+
 	/* ---- residents of other servers ---- */
 
 	/*

@@ -64,6 +64,10 @@ static void end_remote(struct runs *s, struct run *r,
 	proxied_request_shown(r, row);
 	if (row->view == NULL)
 		made = run_json_row(row);
+	if (made != NULL && row->started_ms == 0 && r->remote.lack != NULL &&
+	    row->status == STORE_FAILED) /* no server could start R */
+		json_object_object_add(made, "error",
+				       json_object_get(r->remote.lack));
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);

@@ -28,8 +28,12 @@ enum run_place {
 
 struct remote_run {
 	enum run_place place;
-	bool pinned;	/* no other instance can start the run */
-	bool elsewhere; /* only other instances can start the run */
+	bool pinned; /* no other instance can start the run */
+	/*
+	 * owned: the error {errorCode, message} of a run that only other instances can
+	 * start, should none start the run; NULL: this instance can
+	 */
+	struct json_object *lack;
 	bool asks_here; /* pinned: the waiter here may be asked */
 	bool cancel;	/* cancelling was asked for, at any place */
 	bool looked;	/* the row is being read */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/run/worker/programs.h"
@@ -88,13 +89,14 @@ static bool refuse_draining(const struct requestor *q, struct tool_error *r)
 
 /* A new run's way to its start. */
 struct start {
-	bool now;	/* one more run could start now, at this server */
-	bool elsewhere; /* other servers alone may start the run */
+	bool now; /* one more run could start now, at this server */
+	/* the error {errorCode, message} where other servers alone may start the run */
+	struct json_object *lack;
 };
 
-/* Can T run here? A called run may go to another server: then *ELSEWHERE is true. */
+/* Can T run here? A called run may go to another server: then *LACK is the error here. */
 static bool can_run(const struct runs *s, const struct template *t,
-		    const struct run_wish *wish, bool *elsewhere,
+		    const struct run_wish *wish, struct json_object **lack,
 		    struct tool_error *r)
 {
 	const struct cluster *c = s->ctx->cluster;
@@ -103,12 +105,12 @@ static bool can_run(const struct runs *s, const struct template *t,
 	    s->ops->may_run(t, s->ctx->config, r))
 		return true;
 	/* a missing permission is no reason to ask other servers */
-	*elsewhere = wish->parent != NULL && c != NULL && !t->secret &&
-		     strcmp(r->code, "PERMISSION_NOT_ALLOWED") != 0 &&
-		     c->has_others(s);
-	if (*elsewhere)
-		tool_error_fini(r);
-	return *elsewhere;
+	if (wish->parent == NULL || c == NULL || t->secret ||
+	    strcmp(r->code, "PERMISSION_NOT_ALLOWED") == 0 || !c->has_others(s))
+		return false;
+	*lack = json_pack("errorCode:s message:s", r->code, r->message);
+	tool_error_fini(r);
+	return true;
 }
 
 /* May Q make a run of T? */
@@ -138,7 +140,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	if (!q->usage_asked)
 		artifact_save_count(s->ctx->store, q);
 	if (!grants_allow(t, s->ctx->config, r) ||
-	    !can_run(s, t, wish, &start->elsewhere, r))
+	    !can_run(s, t, wish, &start->lack, r))
 		return false;
 	if (sick != NULL || !runs_has_lease(s))
 		tool_error_set(r, "STORE_UNAVAILABLE",
@@ -257,8 +259,8 @@ static void set_aside(struct runs *s, struct run *r,
 	struct run_wish task = *wish;
 
 	/* a server that ends has a child at once, since the parent is awaited */
-	if (wish->parent != NULL && s->ctx->draining && !r->remote.elsewhere &&
-	    residents_live_here(s->ctx->residents, r))
+	if (wish->parent != NULL && s->ctx->draining &&
+	    r->remote.lack == NULL && residents_live_here(s->ctx->residents, r))
 		return;
 	/* the row of a run at another server is of use while the parent has a row */
 	if (wish->parent != NULL && s->ctx->cluster != NULL &&
@@ -301,7 +303,7 @@ static bool join_parent(struct run *r, const struct run_wish *wish,
  */
 static bool is_next(const struct runs *s, const struct run *r, bool can_start)
 {
-	return can_start && !r->job.queued.aside && !r->remote.elsewhere &&
+	return can_start && !r->job.queued.aside && r->remote.lack == NULL &&
 	       (r->family.parent != NULL ||
 		runs_may_try_start(s, r->idem.key)) &&
 	       sched_next(&s->sched) == &r->job.queued;
@@ -323,8 +325,10 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 		text = json_text(inputs, &len);
 	if (!may_create(s, requestor, template, wish, len, &start,
 			tool_error) ||
-	    !residents_name(template, inputs, &notebook, tool_error))
+	    !residents_name(template, inputs, &notebook, tool_error)) {
+		json_object_put(start.lack);
 		return NULL;
+	}
 	if (!requestor->has_made_runs && requestor->section->name == NULL) {
 		s->unlisted++;
 		s->sched.known++;
@@ -333,6 +337,7 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 	r = run_new(requestor, template);
 	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
 	r->notebook.name = xstrdup_opt(notebook);
+	r->remote.lack = start.lack;
 	if (!files_fit(r, wish->files, tool_error) ||
 	    !join_parent(r, wish, tool_error)) {
 		run_free(r);
@@ -359,7 +364,6 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 		runs_enqueue(s, r);
 	else /* the server where the resident lives, or will, claims R */
 		runs_enqueue_aside(s, r);
-	r->remote.elsewhere = start.elsewhere;
 	if (is_next(s, r, start.now))
 		starts = runs_files_here(s, r);
 	else

@@ -172,10 +172,10 @@ static struct store_run row_of(const struct run *r)
 
 	memcpy(row.id, r->id, sizeof(row.id));
 	if (r->remote.place == RUN_QUEUE)
-		row.waits = r->remote.elsewhere ? STORE_WAITS_ELSEWHERE
-			    : r->remote.pinned	? STORE_WAITS_PINNED
-			    : r->record.revived ? STORE_WAITS_LEFT
-						: STORE_WAITS_ANYWHERE;
+		row.waits = r->remote.lack != NULL ? STORE_WAITS_ELSEWHERE
+			    : r->remote.pinned	   ? STORE_WAITS_PINNED
+			    : r->record.revived	   ? STORE_WAITS_LEFT
+						   : STORE_WAITS_ANYWHERE;
 	row.weight = r->requestor->lane.weight;
 	row.vtime = r->remote.vtime;
 	row.queued_most = r->remote.most;

@@ -40,11 +40,14 @@ my ($n, $schema);
 sub pair {
 	my ($limits, @more) = @_;
 	$schema = 'children' . ++$n;
-	my @nodes = map { node($schema, templates => \%templates, config => $limits, server => "node_name = n$_\n$grants" . ($more[$_ - 1] // '')) } 1, 2;
+	return map { one_node($_, $limits, $more[$_ - 1]) } 1, 2;
+}
+sub one_node {
+	my ($i, $limits, $more) = @_;
+	my $node = node($schema, templates => \%templates, config => $limits, server => "node_name = n$i\n$grants" . ($more // ''));
 
-	$_->ready for @nodes;
-	$nodes[$_]->log_has(qr/(part=health|ready)/) for 0, 1;
-	return map { ($_, $_->client->greeted) } @nodes;
+	$node->ready;
+	return ($node, $node->client->greeted);
 }
 sub list { my ($template, $count, $inputs) = @_; return {list => [map { {template => $template, inputs => {%{$inputs // {}}, n => $_}} } 1 .. $count]} }
 # The views of RUN's children, once N children have begun.
@@ -117,8 +120,10 @@ sub none_left {
 }
 {
 	my $mine = "[requestor \"me\"]\nuid = $>\nmax_concurrent_runs = 1\nmax_queued_runs = 100\n";
-	my ($one, $a, $two, $b) = pair({max_concurrent_runs => 4}, $mine, $mine);
-	my $there = notebook_at($b, 'n2'); # before the first node has the place
+	$schema = 'children' . ++$n;
+	my ($two, $b) = one_node(2, {max_concurrent_runs => 4}, $mine);
+	my $there = notebook_at($b, 'n2'); # before the other node has the place
+	my ($one, $a) = one_node(1, {max_concurrent_runs => 4}, $mine);
 	my @ids = map { ($a->ask_run(tree => {n => 2}, mode => 'sync'), $b->ask_run(tree => {n => 2}, mode => 'sync')) } 1 .. 3;
 	my @said = map { ($a->result($ids[2 * $_])->{view}{result}, $b->result($ids[2 * $_ + 1])->{view}{result}) } 0 .. 2;
 
@@ -147,6 +152,16 @@ sub none_left {
 	$v = $a->run_sync(cells => {notebook => $here, call => {template => 'cells', inputs => {notebook => $there,
 		call => {template => 'cells', inputs => {notebook => $here}}}}});
 	is($v->{result}, 'CALL_NOT_ALLOWED', 'a run does not wait for a notebook that its caller at another node has') or diag(json_of($v));
+	$_->stop('both end') for $one, $two;
+	none_left();
+}
+
+{
+	my ($one, $a, $two, $b) = pair({max_concurrent_runs => 4}, ("[grant \"web\"]\ntools = navigate\n[browser]\nenabled = no\n") x 2);
+	my $v = $a->run_sync(parent => {template => 'web'});
+
+	like(json_of($v->{error}), qr/BROWSER_UNAVAILABLE.*needs a browser/, 'where no node has a browser, the caller is told what is missing') or diag(json_of($v));
+	is($v->{children} ? $a->get($v->{children}[0]{runId})->{status} : 'failed', 'failed', 'the called run has failed, if it waited for another node');
 	$_->stop('both end') for $one, $two;
 	none_left();
 }

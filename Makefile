@@ -24,6 +24,7 @@ LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lnettle
 LIBS_BROWSER = -levent_core -ljson-c -lmsgpackc -lseccomp
+LIBS_EGRESS = -levent_core -ljson-c -lseccomp -lcares -lssl -lcrypto
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
 # llhttp is a library of its own, or sources that a package installs (Debian's
@@ -41,11 +42,11 @@ endif
 
 # A component is a folder with those below it: main.c is its program, the rest
 # an archive.
-COMPONENTS = base ipc proto sandbox worker supervisor browser cli
+COMPONENTS = base ipc net proto sandbox worker supervisor browser egress cli
 sources  = $(filter-out %/main.c,$(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 archives = $(foreach r,$(1),$(B)/lib/$(r).a)
 
-PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock-browser $(B)/paddock
+PROGRAMS = $(B)/paddockd $(B)/paddock-worker $(B)/paddock-browser $(B)/paddock-egress $(B)/paddock
 # T: files or folders below tests/ that are meant alone.
 T        = tests
 chosen   = $(sort $(shell find $(T) -name '$(1)'))
@@ -146,7 +147,7 @@ help:
 DEPS = $(if $(shell command -v $(firstword $(CC))),,gcc) libc6-dev pkg-config \
        libevent-dev libjson-c-dev libmsgpack-dev libseccomp-dev libcap-dev \
        libsqlite3-dev libpq-dev liblua5.4-dev libpcre2-dev libinih-dev uthash-dev \
-       nettle-dev libedit-dev python3 $(if $(LLHTTP),node-llhttp)
+       nettle-dev libedit-dev libssl-dev libc-ares-dev python3 $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl python3-pandas python3-matplotlib python3-pil \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
@@ -198,7 +199,7 @@ $(PEERS)/installed: tests/peers/package.json tests/peers/package-lock.json | dep
 
 # ---- programs ----
 
-$(B)/paddockd: $(B)/obj/supervisor/main.o $(SANITIZED) $(call archives,supervisor proto ipc base) $(LLHTTP)
+$(B)/paddockd: $(B)/obj/supervisor/main.o $(SANITIZED) $(call archives,supervisor proto net ipc base) $(LLHTTP)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
 
@@ -226,9 +227,13 @@ $(B)/templates/%/main: etc/compiled/%/main.c etc/compiled/%/template.json $(wild
 	$(Q)$(CC) -std=gnu17 -static $(WARN) $(CFLAGS) -o $@ $<
 	@chmod -R go+rX $(B)/templates
 
-$(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,browser sandbox proto ipc base)
+$(B)/paddock-browser: $(B)/obj/browser/main.o $(SANITIZED) $(call archives,browser net sandbox proto ipc base)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^ $(LIBS_BROWSER)
+
+$(B)/paddock-egress: $(B)/obj/egress/main.o $(SANITIZED) $(call archives,egress net sandbox proto ipc base) $(LLHTTP)
+	@echo '  LD $@'
+	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_EGRESS)
 
 # A program by several names, in the cage.
 CALL_NAMES = search keep artifact ask progress log
@@ -279,7 +284,7 @@ $(B)/obj/browser/actions/script.o: browser/actions/page.js
 # Tests of the serving side link all of it; the command is another program.
 SERVING      = $(filter-out cli,$(COMPONENTS))
 LINK_SERVING = -Wl,--start-group $(call archives,$(SERVING)) -Wl,--end-group \
-               $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+               $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_EGRESS) $(LIBS_WORKER)
 
 tests: $(UNIT) $(FUZZ:%=$(B)/fuzz/replay_%) $(B)/tests/unit/proto/schema/suite $(if $(filter tests/system/operations/loop_guard.t,$(SESSION)),$(B)/tests/guard/paddockd) \
        $(if $(filter tests/system/cluster/one_machine.t,$(SESSION)),$(B)/tests/one_machine/paddockd)
@@ -321,7 +326,7 @@ fuzz: deps-lint $(FUZZ:%=fuzz-%)
 fuzz-%: $(LLHTTP)
 	@mkdir -p $(B)/fuzz/found_$*
 	$(CLANG) $(BASEFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(if $(filter cli_%,$*),$(filter-out cli/main.c,$(call sources,cli))) $(wildcard $(patsubst %.h,%.c,$(shell grep -oE 'tests/unit/.*_fixture\.h' tests/fuzz/fuzz_$*.c))) $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_WORKER)
+	    -o $(B)/fuzz/fuzz_$* tests/fuzz/fuzz_$*.c $(if $(filter cli_%,$*),$(filter-out cli/main.c,$(call sources,cli))) $(wildcard $(patsubst %.h,%.c,$(shell grep -oE 'tests/unit/.*_fixture\.h' tests/fuzz/fuzz_$*.c))) $(FUZZ_SOURCES) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_EGRESS) $(LIBS_WORKER)
 	$(B)/fuzz/fuzz_$* -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 \
 	    -print_final_stats=1 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/found_$* tests/fuzz/corpus/$*
 
@@ -361,7 +366,7 @@ guard-built: deps-check all tests
 	cp -r $(PROGRAMS) $(B)/modules $(B)/templates $(B)/tests $(B)/guard
 	cp -f $(B)/tests/guard/paddockd $(B)/guard
 # operations/loop_guard.t has it, too, for a part of those tests.
-$(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto ipc base) $(LLHTTP)
+$(B)/tests/guard/paddockd: $(B)/obj/tests/tools/loop_guard.o $(B)/obj/supervisor/main.o $(call archives,supervisor proto net ipc base) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -Wl,--wrap=nofollow_open,--wrap=nofollow_open_here,--wrap=pthread_cond_wait,--wrap=pthread_cond_timedwait -o $@ $(filter-out $(LLHTTP),$^) \
@@ -393,7 +398,7 @@ check-one-machine: deps-check all $(B)/tests/one_machine/paddockd
 	PADDOCK_BUILD=$(B)/one_machine tests/tools/in-clean-tmp prove $(PROVE) $(ONE_MACHINE_TESTS)
 # cluster/one_machine.t has it, too, for a part of those tests.
 $(B)/tests/one_machine/paddockd: $(B)/obj/tests/tools/one_machine.o $(B)/obj/supervisor/main.o \
-  $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(SEVERAL),$(call sources,supervisor))) $(call archives,proto ipc base) $(LLHTTP)
+  $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(SEVERAL),$(call sources,supervisor))) $(call archives,proto net ipc base) $(LLHTTP)
 	@mkdir -p $(@D)
 	@echo '  LD $@'
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $(filter-out $(LLHTTP),$^) $(LIBS_LLHTTP) $(LIBS_SUPERVISOR) $(LIBS_PROTO) $(LIBS_IPC)
@@ -503,7 +508,7 @@ install: all
 	$(INSTALL) -d $(D)$(BINDIR) $(D)$(LIBEXECDIR) $(D)$(SHAREDIR) $(D)$(SYSCONFDIR)/paddock/conf.d \
 	    $(D)$(SYSCONFDIR)/paddock/templates $(D)$(UNITDIR) $(D)$(COMPDIR) $(D)$(FISHDIR) $(D)$(ZSHDIR)
 	$(INSTALL) -m 755 $(B)/paddock $(B)/paddockd $(D)$(BINDIR)
-	$(INSTALL) -m 755 $(B)/paddock-worker $(B)/paddock-browser $(D)$(LIBEXECDIR)
+	$(INSTALL) -m 755 $(B)/paddock-worker $(B)/paddock-browser $(B)/paddock-egress $(D)$(LIBEXECDIR)
 	for f in $(patsubst $(B)/%,%,$(MODULES)); do $(INSTALL) -D -m $$(test $${f#modules/bin/} = $$f && echo 644 || echo 755) $(B)/$$f $(D)$(LIBEXECDIR)/$$f || exit 1; done
 	for n in $(CALL_NAMES); do ln -sf paddock-call $(D)$(LIBEXECDIR)/modules/bin/paddock-$$n || exit 1; done
 	$(INSTALL) -m 644 etc/template.schema.json $(D)$(SHAREDIR)

@@ -19,7 +19,7 @@
 
 #include "base/id.h"
 #include "browser/process/browser_sandbox.h"
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 #include "ipc/browser_proto.h"
 
 struct limits {

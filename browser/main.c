@@ -33,7 +33,7 @@
 #include "browser/chromium.h"
 #include "browser/process/chromium_launch.h"
 #include "browser/process/chromium_pages.h"
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 #include "browser/net/resolve.h"
 #include "browser/process/chromium_starter.h"
 #include "browser/rpc_server.h"

@@ -42,6 +42,11 @@ struct zygote_proto_request {
 	uint64_t reads;
 	/* a program's: 1: locks on readable files are granted */
 	uint64_t locks;
+	/*
+	 * a program's: 1: with network; the first packet on the run's socket has the
+	 * cage channel of ipc/egress_proto.h
+	 */
+	uint64_t network;
 	struct program_limits limits;
 	/*
 	 * a program's: 1: the zygote holds the mount namespace until RELEASE,

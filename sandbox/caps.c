@@ -66,7 +66,8 @@ int caps_keep(unsigned more)
 	} values[] = {{CAP_SETUID, 0},
 		      {CAP_SETGID, 0},
 		      {CAP_KILL, CAPS_KILL},
-		      {CAP_SYS_ADMIN, CAPS_MOUNT}};
+		      {CAP_SYS_ADMIN, CAPS_MOUNT},
+		      {CAP_NET_ADMIN, CAPS_NETWORK}};
 	cap_t held = cap_get_proc();
 	cap_t want = cap_init();
 	int rc = held == NULL || want == NULL ? -ENOMEM : 0;

@@ -14,6 +14,8 @@ void caps_lock(struct sandbox *sb);
 
 #define CAPS_KILL 1u  /* kill(2), to end a self-test */
 #define CAPS_MOUNT 2u /* CAP_SYS_ADMIN, to mount a root for each program */
+/* CAP_NET_ADMIN, for a loopback interface in the network namespace of a program */
+#define CAPS_NETWORK 4u
 
 /*
  * Drop all capabilities except SETUID, SETGID and the capabilities in MORE. 0 or -errno.

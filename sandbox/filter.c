@@ -190,7 +190,7 @@ static const struct filter_table worker = {.rules = worker_rules,
 				 zygote = {.rules = zygote_rules,
 					   .n = ARRAY_LEN(zygote_rules)};
 
-#define TABLES_MAX 6
+#define TABLES_MAX 7
 
 static const struct {
 	uint32_t otherwise; /* action for calls in no table */
@@ -206,10 +206,17 @@ static const struct {
 				   &filter_counts, &filter_options,
 				   &filter_no_sockets},
 			.refined = true},
+    [FILTER_NETWORK] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
+			.tables = {&filter_local, &filter_advice,
+				   &filter_counts, &filter_options,
+				   &filter_internet_options, &filter_connects,
+				   &filter_proxied},
+			.refined = true},
     [FILTER_BUILD] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_build,
 		      .tables = {&filter_local, &filter_advice,
 				 &filter_no_counts, &filter_options,
-				 &filter_internet_options, &filter_network},
+				 &filter_internet_options, &filter_connects,
+				 &filter_network},
 		      .refined = true},
     [FILTER_SHIM] = {SCMP_ACT_TRAP, .tables = {&filter_shim}},
     [FILTER_ONE_EXEC] = {SCMP_ACT_ALLOW, .tables = {&filter_one_exec}},
@@ -219,12 +226,20 @@ static const struct {
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,
 				   &filter_internet_options}},
+    [FILTER_EGRESS] = {SCMP_ACT_KILL_PROCESS,
+		       .tables = {&filter_shared, &filter_advice,
+				  &filter_browser, &filter_egress,
+				  &filter_options, &filter_internet_options}},
 #else /* the sanitizer's runtime makes more calls at exit */
     /* not EPERM as in the rules: libseccomp refuses a rule with the default action */
     [FILTER_BROWSER] = {SCMP_ACT_ERRNO(EACCES),
 			.tables = {&filter_shared, &filter_advice,
 				   &filter_browser, &filter_options,
 				   &filter_internet_options}},
+    [FILTER_EGRESS] = {SCMP_ACT_ERRNO(EACCES),
+		       .tables = {&filter_shared, &filter_advice,
+				  &filter_browser, &filter_egress,
+				  &filter_options, &filter_internet_options}},
 #endif
     [FILTER_NAMES] = {SCMP_ACT_ERRNO(ENOSYS),
 		      .tables = {&filter_shared, &filter_advice, &filter_names,

@@ -13,6 +13,8 @@ enum filter_kind {
 	/* of a worker, on top of the inherited filter of the zygote; see filter.c */
 	FILTER_CLONE,
 	FILTER_PROGRAM, /* a template's program */
+	/* a program with network: connections in its own network namespace, too */
+	FILTER_NETWORK,
 	/* the build of a package: a program's calls, and connections */
 	FILTER_BUILD,
 	FILTER_SHIM,	 /* the shim, which holds the socket of the run */
@@ -21,6 +23,7 @@ enum filter_kind {
 	FILTER_BROWSER,	 /* paddock-browser: any other call is fatal */
 	/* the resolver of paddock-browser: any other call fails */
 	FILTER_NAMES,
+	FILTER_EGRESS, /* a child of paddock-egress: any other call is fatal */
 	FILTER_KINDS
 };
 

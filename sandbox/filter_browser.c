@@ -119,8 +119,21 @@ static const struct filter_rule names_rules[] = {
     {SCMP_SYS(mmap), ALLOW, 1, {MASKED(3, MAPS_REFUSED, 0)}},
 };
 
+/* Questions to name servers, whose answers the child of paddock-egress parses itself. */
+static const struct filter_rule egress_rules[] = {
+    {SCMP_SYS(socket),
+     ALLOW,
+     2,
+     {EQ(0, AF_INET), BUT_FOR(1, SOCK_FLAGS, SOCK_DGRAM)}},
+    {SCMP_SYS(socket),
+     ALLOW,
+     2,
+     {EQ(0, AF_INET6), BUT_FOR(1, SOCK_FLAGS, SOCK_DGRAM)}},
+};
+
 const struct filter_table filter_shared =
 			      FILTER_TABLE(shared_calls, shared_rules),
 			  filter_browser =
 			      FILTER_TABLE(browser_calls, browser_rules),
-			  filter_names = FILTER_TABLE(names_calls, names_rules);
+			  filter_names = FILTER_TABLE(names_calls, names_rules),
+			  filter_egress = FILTER_RULES(egress_rules);

@@ -6,7 +6,7 @@
  *   filter_shim.c     the shim, and restrictions on top of a program's filter
  *   filter_refine.c   errors of forbidden commands and options
  *   filter_sockets.c  options of sockets, for all filters with sockets
- *   filter_browser.c  paddock-browser and the resolver
+ *   filter_browser.c  paddock-browser, the resolver, and a child of paddock-egress
  */
 #ifndef SANDBOX_FILTER_PRIVATE_H
 #define SANDBOX_FILTER_PRIVATE_H
@@ -105,8 +105,12 @@ extern const struct filter_table filter_shim, filter_no_locks, filter_one_exec;
 /* shared by programs and builds, of programs, and of builds */
 extern const struct filter_table filter_local, filter_counts, filter_no_sockets,
     filter_no_counts, filter_network;
+/* shared by builds and programs with network, and of these programs */
+extern const struct filter_table filter_connects, filter_proxied;
 /* shared by paddock-browser and the resolver, and of each */
 extern const struct filter_table filter_shared, filter_browser, filter_names;
+/* of a child of paddock-egress, beside those of paddock-browser */
+extern const struct filter_table filter_egress;
 
 /* madvise(2), of programs, builds, paddock-browser and its resolver */
 extern const struct filter_table filter_advice;

@@ -15,6 +15,7 @@
 #include <linux/prctl.h>
 #include <linux/sched.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -403,20 +404,47 @@ static const struct filter_rule no_network[] = {
 		}                                                              \
 	}
 
-static const int network_calls[] = {SYS(connect)};
 static const struct filter_rule network_rules[] = {
-    MESSAGES(sendmsg, 2),
-    MESSAGES(sendmmsg, 3),
-    MESSAGES(recvmmsg, 3),
-    ANY_HOST(AF_INET, SOCK_STREAM),
-    ANY_HOST(AF_INET, SOCK_DGRAM),
-    ANY_HOST(AF_INET6, SOCK_STREAM),
+    MESSAGES(sendmsg, 2),	    MESSAGES(sendmmsg, 3),
+    MESSAGES(recvmmsg, 3),	    ANY_HOST(AF_INET, SOCK_STREAM),
+    ANY_HOST(AF_INET, SOCK_DGRAM),  ANY_HOST(AF_INET6, SOCK_STREAM),
     ANY_HOST(AF_INET6, SOCK_DGRAM),
+};
+
+static const int connecting[] = {SYS(connect)};
+static const struct filter_rule connecting_rules[] = {
     /* calls that libraries try, and whose failure the libraries handle */
     NO_FAMILY(AF_UNIX),
     NO_FAMILY(AF_NETLINK),
     {SYS(bind), DENY(EPERM), 0, {}},
     {SYS(listen), DENY(EPERM), 0, {}},
+};
+
+/*
+ * A program with network connects by TCP to the socket at which its shim listens, in a
+ * network namespace with a loopback interface alone.
+ */
+#define TCP(family, protocol)                                                  \
+	{                                                                      \
+		SYS(socket), ALLOW, 3,                                         \
+		{                                                              \
+			INT_EQ(0, family),                                     \
+			    MASKED(1, SOCKET_TYPE, SOCK_STREAM),               \
+			    INT_EQ(2, protocol)                                \
+		}                                                              \
+	}
+#define NO_DATAGRAMS(family)                                                   \
+	{                                                                      \
+		SYS(socket), DENY(EACCES), 2,                                  \
+		{                                                              \
+			INT_EQ(0, family), MASKED(1, SOCKET_TYPE, SOCK_DGRAM)  \
+		}                                                              \
+	}
+
+static const struct filter_rule proxied_rules[] = {
+    TCP(AF_INET, 0),	   TCP(AF_INET, IPPROTO_TCP),
+    TCP(AF_INET6, 0),	   TCP(AF_INET6, IPPROTO_TCP),
+    NO_DATAGRAMS(AF_INET), NO_DATAGRAMS(AF_INET6),
 };
 
 /* Refuse, flag by flag, a new namespace or another parent process. */
@@ -439,8 +467,10 @@ const struct filter_table filter_local = FILTER_RULES(by_argument),
 			  filter_counts = FILTER_RULES(counted),
 			  filter_no_counts = FILTER_RULES(uncounted),
 			  filter_no_sockets = FILTER_RULES(no_network),
-			  filter_network =
-			      FILTER_TABLE(network_calls, network_rules);
+			  filter_connects =
+			      FILTER_TABLE(connecting, connecting_rules),
+			  filter_network = FILTER_RULES(network_rules),
+			  filter_proxied = FILTER_RULES(proxied_rules);
 
 /* The calls that programs and builds have in common. */
 int filter_add_build(scmp_filter_ctx ctx)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/os/sys.h"
 
 /* Call numbers are equal on every architecture; old headers lack the numbers. */
 #ifndef SYS_landlock_create_ruleset
@@ -101,18 +102,26 @@ static int leave_path(int ruleset, const char *path)
 	return rc;
 }
 
+static int leave_port(int ruleset, unsigned number)
+{
+	const struct port_rule r = {.allowed = CONNECT_TCP, .port = number};
+
+	return sys_result(
+	    syscall(SYS_landlock_add_rule, ruleset, RULE_PORT, &r, 0));
+}
+
 static int leave_all(int ruleset, const struct landlock_leave *l, uint64_t net)
 {
-	struct port_rule port = {.allowed = CONNECT_TCP,
-				 .port = l->connect_port};
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && l->read != NULL && l->read[i] != NULL;
 	     i++)
 		rc = leave_path(ruleset, l->read[i]);
-	if (rc == 0 && l->connect_port != 0 && (net & CONNECT_TCP) != 0 &&
-	    syscall(SYS_landlock_add_rule, ruleset, RULE_PORT, &port, 0) != 0)
-		rc = -errno;
+	if (rc == 0 && l->connect_port != 0 && (net & CONNECT_TCP) != 0)
+		rc = leave_port(ruleset, l->connect_port);
+	for (size_t i = 0;
+	     rc == 0 && (net & CONNECT_TCP) != 0 && i < l->n_ports; i++)
+		rc = leave_port(ruleset, l->connect_ports[i]);
 	return rc;
 }
 

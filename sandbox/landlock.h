@@ -24,6 +24,8 @@ struct landlock_leave { /* exceptions; all members are lent */
 	bool connect; /* allow TCP connections to any port */
 	/* allow TCP connections to a single port; 0: none */
 	unsigned connect_port;
+	const unsigned *connect_ports; /* and to N_PORTS more */
+	size_t n_ports;
 };
 
 /*

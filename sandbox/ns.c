@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -242,6 +244,16 @@ int ns_enter_own(int proc)
 		rc = map_self(proc, "self", uid, gid);
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 && rc == 0)
 		rc = -errno;
+	return rc;
+}
+
+int ns_loopback(void)
+{
+	struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int rc = fd < 0 || ioctl(fd, SIOCSIFFLAGS, &up) != 0 ? -errno : 0;
+
+	sys_close(fd);
 	return rc;
 }
 

@@ -19,6 +19,9 @@ void ns_enter(struct sandbox *sb);
  */
 int ns_enter_own(int proc);
 
+/* Bring up the loopback interface of this network namespace. 0 or -errno. */
+int ns_loopback(void);
+
 /*
  * For a worker in a PID namespace of its own: keep the mount namespace alive until the
  * last copy of the other end of SOCK is closed, by sending a descriptor of the namespace

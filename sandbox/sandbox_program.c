@@ -44,6 +44,8 @@ static int make_filters(struct sandbox *sb)
 						  : FILTER_PROGRAM,
 				 &sb->program_filter);
 	if (rc == 0)
+		rc = filter_make(FILTER_NETWORK, &sb->network_filter);
+	if (rc == 0)
 		rc = filter_make(FILTER_NO_LOCKS, &sb->no_locks_filter);
 	return rc;
 }
@@ -100,7 +102,9 @@ int sandbox_build_program(struct sandbox *sb, unsigned int slots,
 			return sb->err[*failed];
 	}
 	*failed = SANDBOX_CAPS;
-	return caps_keep(CAPS_KILL | CAPS_MOUNT);
+	/* outside a user namespace the interfaces could be the host's */
+	return caps_keep(CAPS_KILL | CAPS_MOUNT |
+			 (sb->err[SANDBOX_USERNS] == 0 ? CAPS_NETWORK : 0));
 }
 
 static int enter_tree(const struct sandbox *sb, struct sandbox_program *p,
@@ -150,6 +154,10 @@ int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
 	rc = fds_shim(p->w.run_fd, &p->hold_fd);
 	if (rc != 0)
 		return rc;
+	*failed = SANDBOX_NETNS;
+	rc = p->network ? ns_loopback() : 0;
+	if (rc != 0)
+		return rc;
 	*failed = SANDBOX_ROOT;
 	rc = enter_tree(sb, p, proc);
 	if (rc != 0)
@@ -181,7 +189,10 @@ int sandbox_leave_to_program(const struct sandbox *sb,
 		rc = rlimits_program(p);
 	if (rc == 0 && p->bare)
 		rc = filter_load(&sb->no_locks_filter);
-	return rc != 0 ? rc : filter_load_listening(&sb->program_filter);
+	return rc != 0
+		   ? rc
+		   : filter_load_listening(p->network ? &sb->network_filter
+						      : &sb->program_filter);
 }
 
 /* From now on execve(2) accepts *PATH alone, which moves to FILTER_EXEC_AT. */

@@ -8,6 +8,7 @@
  *                            rootfs    not as root: now
  *                            keyring, caps, as for a Lua worker
  *   sandbox_enter_program()  fds       the run's socket and /dev/null
+ *                            net       with network: the loopback interface
  *     (the shim: PID 1 of    rootfs    own package, /proc, /work, /tmp, shm
  *     a PID namespace)       ids       the slot's; where runs share an id, a
  *                                      user namespace, to count separately

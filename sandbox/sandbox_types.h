@@ -30,6 +30,7 @@ struct sandbox {
 	struct sock_fprog clone_filter;	  /* of a worker, above the zygote's */
 	bool settled;			  /* the zygote's filter is in force */
 	struct sock_fprog program_filter; /* instead of the zygote's */
+	struct sock_fprog network_filter; /* or, of a program with network */
 	/* in addition to program_filter, where inodes are shared */
 	struct sock_fprog no_locks_filter;
 };
@@ -54,6 +55,7 @@ struct sandbox_program {
 	bool grouped; /* a cgroup counts the memory */
 	bool divided; /* cgroups divide CPU time among runs */
 	bool locks;   /* locks on readable files are granted */
+	bool network; /* the program may connect, within its own namespace */
 	bool in;      /* the folder in/ exists, with FILES; lent */
 	const struct shown_file *files;
 	size_t n_files;

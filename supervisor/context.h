@@ -16,6 +16,7 @@ struct browser;
 struct catalogue;
 struct cluster;
 struct config;
+struct egress;
 struct spawner;
 struct remote_run_lookup;
 struct event_base;
@@ -47,6 +48,7 @@ struct context {
 	struct residents *residents; /* programs that stay between runs */
 	struct interpreters *interpreters;
 	struct thread_pool *thread_pool;
+	struct egress *egress;
 	struct browser *browser;
 	/* Return why paddock-browser does not work, or NULL. */
 	const char *(*browser_trouble)(const struct browser *b);

@@ -19,6 +19,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/egress/egress.h"
 #include "supervisor/config/config.h"
 #include "supervisor/context.h"
 #include "supervisor/run/exec/cluster.h"
@@ -162,6 +163,7 @@ static void on_usr1(struct daemon *d)
 		fair_queue_submit(ctx->turns, ctx->chores, &d->logging);
 	thread_pool_log(ctx->thread_pool);
 	browser_log(ctx->browser);
+	egress_log(ctx->egress);
 }
 
 static void on_drain_timeout(evutil_socket_t fd, short what, void *arg);

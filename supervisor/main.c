@@ -75,6 +75,20 @@ static const char *browser_path(void)
 	return program_path("paddock-browser", path);
 }
 
+static const char *egress_path(void)
+{
+	static char path[PATH_MAX];
+
+	return program_path("paddock-egress", path);
+}
+
+static struct server_programs programs(void)
+{
+	return (struct server_programs){.worker = worker_path(),
+					.browser = browser_path(),
+					.egress = egress_path()};
+}
+
 static enum isolation_level required(const struct config *c,
 				     const struct flags *f)
 {
@@ -132,6 +146,7 @@ static int before_start(const struct config *c, const struct flags *f)
 					    .arg = &view,
 					    .worker = worker_path(),
 					    .browser = browser_path(),
+					    .egress = egress_path(),
 					    .socket = c->socket,
 					    .state = c->state_dir,
 					    .log = c->log_file,
@@ -226,6 +241,7 @@ static int serve_config(const struct config *config, struct flags *f)
 {
 	struct server srv = {
 	    .context = {.others = !f->stdio, .passing = f->passing}};
+	const struct server_programs paths = programs();
 	struct transport t = {0};
 	bool served = false;
 	size_t fds = fds_open();
@@ -237,8 +253,7 @@ static int serve_config(const struct config *config, struct flags *f)
 		config_free(config);
 		return status;
 	}
-	status = server_start(&srv, config, worker_path(), browser_path(),
-			      required(config, f));
+	status = server_start(&srv, config, &paths, required(config, f));
 	if (status == 0) {
 		t.daemon = daemon_new(&srv, &srv.context, flags_config, f);
 		status = open_transport(&srv, &t, f);
@@ -293,6 +308,7 @@ static void on_measured(void *arg)
 static int try_cage(const struct config *c, const struct flags *f)
 {
 	struct server srv = {.context = {.others = !f->stdio}};
+	const struct server_programs paths = programs();
 	char errmsg[512];
 	int status = EX_UNAVAILABLE;
 
@@ -302,8 +318,7 @@ static int try_cage(const struct config *c, const struct flags *f)
 		return status;
 	}
 	cgroup_init();
-	status = server_start(&srv, c, worker_path(), browser_path(),
-			      required(c, f));
+	status = server_start(&srv, c, &paths, required(c, f));
 	srv.on_ready = on_measured;
 	srv.arg = &srv.context;
 	if (status == 0)

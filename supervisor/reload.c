@@ -20,6 +20,7 @@
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
+#include "supervisor/egress/egress.h"
 #include "supervisor/config/config.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/interpreters.h"
@@ -191,6 +192,7 @@ static void take_config(struct reload *r, struct config *config,
 	ctx->config = config;
 	changed = requestors_apply(ctx->requestors, config);
 	browser_requestors_changed(ctx->browser);
+	egress_configure(ctx->egress, config);
 	changed |=
 	    strcmp(config->publish_templates, old->publish_templates) != 0;
 	config_free(old);

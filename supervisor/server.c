@@ -25,6 +25,7 @@
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/cluster/cluster_table.h"
+#include "supervisor/egress/egress.h"
 #include "supervisor/mcp/children/children.h"
 #include "supervisor/mcp/tools/contract_tools.h"
 #include "supervisor/packages/grants/grants.h"
@@ -121,8 +122,10 @@ static void on_broken(void *arg, enum runtime_kind kind, const char *errmsg)
 
 static bool on_other(void *arg, pid_t pid, int status)
 {
-	return browser_exited(((struct server *)arg)->context.browser, pid,
-			      status);
+	const struct context *ctx = &((struct server *)arg)->context;
+
+	return browser_exited(ctx->browser, pid, status) ||
+	       egress_exited(ctx->egress, pid, status);
 }
 
 /* ---- events ---- */
@@ -219,8 +222,7 @@ static void on_minute(evutil_socket_t fd, short what, void *arg)
 static void on_ask(struct context *ctx, struct run *r,
 		   const struct worker_question *ask)
 {
-	if (ask->kind == WORKER_QUESTION_CALL &&
-	    children_serve(ask->tool))
+	if (ask->kind == WORKER_QUESTION_CALL && children_serve(ask->tool))
 		children_ask(ctx, r, ask);
 	else if (ask->kind == WORKER_QUESTION_CALL)
 		browser_ask(ctx->browser, r, ask);
@@ -349,7 +351,7 @@ static void wire(struct server *srv)
 }
 
 int server_start(struct server *srv, const struct config *config,
-		 const char *worker_path, const char *browser_path,
+		 const struct server_programs *programs,
 		 enum isolation_level require)
 {
 	static const struct spawner_ops ops = {on_report, on_broken, on_other};
@@ -371,16 +373,17 @@ int server_start(struct server *srv, const struct config *config,
 	watch_children(srv);
 	srv->minute = every(ctx, MINUTE_S, on_minute);
 	worker_groups_limit(config);
-	ctx->spawner = spawner_start(ctx->base, worker_path, &ops, srv);
+	ctx->spawner = spawner_start(ctx->base, programs->worker, &ops, srv);
 	if (ctx->spawner == NULL) {
 		log_tell(LOG_LEVEL_ERROR, "server",
 			 "%s, which runs are started by, cannot be started: %s",
-			 worker_path, strerror(errno));
+			 programs->worker, strerror(errno));
 		return EX_UNAVAILABLE;
 	}
 	/* while the zygote measures its cage */
 	ctx->catalogue = catalogue_load_configured(
 	    config, privsep_workers_are_others(), NULL, NULL);
+	ctx->egress = egress_new(ctx->base, programs->egress, config);
 	ctx->warm = warm_new(ctx);
 	ctx->residents = residents_new(ctx);
 	status = open_store(srv);
@@ -388,7 +391,7 @@ int server_start(struct server *srv, const struct config *config,
 		return status;
 	ctx->interpreters = interpreters_new(ctx);
 	ctx->runs = runs_new(ctx, &run_ops);
-	ctx->browser = browser_new(ctx, browser_path);
+	ctx->browser = browser_new(ctx, programs->browser);
 	ctx->browser_trouble = browser_trouble;
 	programs_show(ctx->spawner, ctx->catalogue, config);
 	grants_log(ctx->catalogue, config);
@@ -477,6 +480,7 @@ void server_fini(struct server *srv)
 	if (ctx->runs != NULL)
 		runs_interrupt(ctx->runs, !ctx->others);
 	browser_stop(ctx->browser);
+	egress_stop(ctx->egress); /* no worker waits for its child then */
 	warm_stop(ctx->warm);
 	residents_stop(ctx->residents);
 	spawner_stop(ctx->spawner);
@@ -492,6 +496,7 @@ void server_fini(struct server *srv)
 	spawner_free(ctx->spawner);
 	interpreters_free(ctx->interpreters);
 	browser_free(ctx->browser);
+	egress_free(ctx->egress);
 	thread_pool_free(
 	    ctx->thread_pool); /* no job has a caller who waits any more */
 	event_done(srv->on_child);

@@ -35,14 +35,17 @@ struct server {
 	void *arg;
 };
 
+/* Paths, lent for good; paddock-browser and paddock-egress may be missing. */
+struct server_programs {
+	const char *worker, *browser, *egress;
+};
+
 /*
- * Start the zygote, load the templates, watch signals; CONFIG is taken.
- * WORKER_PATH is the worker program, BROWSER_PATH (lent for good)
- * paddock-browser, which may be missing. 0, or the exit status, after a line
- * with the reason.
+ * Start the zygote, load the templates, watch signals; CONFIG is taken. 0, or
+ * the exit status, after a line with the reason.
  */
 int server_start(struct server *srv, const struct config *config,
-		 const char *worker_path, const char *browser_path,
+		 const struct server_programs *programs,
 		 enum isolation_level require);
 
 /* Serve until stopped; returns the exit status. */

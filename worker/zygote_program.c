@@ -225,6 +225,7 @@ pid_t zygote_program_spawn(const struct sandbox *sb,
 				    .grouped = request->grouped != 0,
 				    .divided = request->divided != 0,
 				    .locks = request->locks != 0,
+				    .network = request->network != 0,
 				    .in = request->in != 0,
 				    .files = s->files,
 				    .n_files = request->n_files};

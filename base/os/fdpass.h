@@ -13,6 +13,10 @@
  */
 int fdpass_send(int sock, const void *data, size_t len, int fd, int flags);
 
+/* As fdpass_send(), with both of FDS, or with none: both are -1. */
+int fdpass_send_two(int sock, const void *data, size_t len, const int fds[2],
+		    int flags);
+
 /*
  * Wait for a packet of SIZE bytes at most; return its length, 0 at the end, or
  * -errno. *FD is the descriptor of the packet, owned by the caller and closed

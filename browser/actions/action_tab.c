@@ -13,7 +13,7 @@
 #include "base/os/log.h"
 #include "browser/browser.h"
 #include "browser/net/host_grants.h"
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 #include "browser/session_access.h"
 #include "proto/json/json_pack.h"
 
@@ -33,8 +33,8 @@ static int not_allowed(struct call *c, enum url_trust trust, const char *url,
 		return call_fault(
 		    c, "URL_NOT_ALLOWED",
 		    json_pack(
-			"url:s reason:s key:s whoCanGrant:s", url, errmsg,
-			"hosts",
+			"url:s host:s reason:s key:s whoCanGrant:s", url,
+			at.host, errmsg, "hosts",
 			"the operator, by hosts in the [grant] of the template "
 			"in paddock.conf"),
 		    "%.200s is not opened: %s; the operator can grant it, by "

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "browser/net/net_deny.h"
-#include "browser/net/url_policy.h"
+#include "net/net_deny.h"
+#include "net/url_policy.h"
 #include "ipc/host_pattern.h"
 
 static const char not_granted[] = "a host that is not granted to the template";

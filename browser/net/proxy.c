@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 #include "base/fair_share.h"
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 #include "browser/net/resolve.h"
 #include "browser/net/socks.h"
 

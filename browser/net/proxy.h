@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 /* connections in all; a requestor has its share */
 #define PROXY_CONNECTIONS_MAX 512

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 #define RESOLVER_S 3	      /* seconds for a lookup */
 #define RESOLVER_AT_ONCE 16   /* most lookups at once */

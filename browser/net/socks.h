@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 #define SOCKS_VERSION 5
 #define SOCKS_MESSAGE_MAX 262 /* bytes of the client's longest message */

@@ -17,6 +17,7 @@
 #include "cli/ask/input.h"
 #include "cli/call/run_line.h"
 #include "cli/terminal/cli.h"
+#include "cli/terminal/duration.h"
 #include "cli/terminal/json_io.h"
 #include "cli/terminal/terminal.h"
 #include "proto/json/json.h"
@@ -26,7 +27,7 @@
 
 static char errmsg[1024];
 static struct opt_list given_inputs;
-static const char *object, *version, *limit, *mime_type;
+static const char *object, *version, *timeout, *limit, *mime_type;
 static bool whole;
 
 /* ---- answers ---- */
@@ -137,10 +138,18 @@ static int put_input(struct json_object *inputs, const char *word)
 
 static int call(int n, const char *const *arg)
 {
-	struct json_object *inputs = object != NULL ? parse(object, "--inputs")
-						    : json_object_new_object();
+	struct json_object *inputs, *options = NULL;
+	int64_t timeout_ms = 0;
 
 	(void)n;
+	if (timeout != NULL && duration_parse(&timeout_ms, timeout) < 0)
+		return message_fail(CLI_USAGE,
+				    "--timeout is \"%.64s\"; it has to be a "
+				    "duration up to 366d: 90s, 5m, 1m30s, "
+				    "1500ms; a bare number is seconds",
+				    timeout);
+	inputs = object != NULL ? parse(object, "--inputs")
+				: json_object_new_object();
 	if (inputs == NULL)
 		return CLI_USAGE;
 	for (size_t i = 0; i < given_inputs.n; i++)
@@ -148,10 +157,12 @@ static int call(int n, const char *const *arg)
 			json_object_put(inputs);
 			return message_fail(CLI_USAGE, "%s", errmsg);
 		}
-	return ask_run(
-	    "call",
-	    json_pack("template:s version?s inputs:o", arg[0], version, inputs),
-	    whole ? NULL : "output", NULL);
+	if (timeout_ms > 0)
+		options = json_pack("timeoutMs:i", timeout_ms);
+	return ask_run("call",
+		       json_pack("template:s version?s inputs:o options?o",
+				 arg[0], version, inputs, options),
+		       whole ? NULL : "output", NULL);
 }
 
 static int search(int n, const char *const *arg)
@@ -296,6 +307,7 @@ static const struct opt call_opts[] = {
     {"input", 'i', OPT_LIST, &given_inputs, "KEY=VALUE", "an input"},
     {"inputs", 0, OPT_TEXT, &object, "JSON", "an object of inputs"},
     {"version", 0, OPT_TEXT, &version, "VERSION", "not the newest one"},
+    {"timeout", 't', OPT_TEXT, &timeout, "DURATION", "the run's time"},
     {"whole", 0, OPT_FLAG, &whole, NULL, "all of the run, with its artifacts"},
 };
 static const struct opt search_opts[] = {
@@ -307,7 +319,8 @@ static const struct opt keep_opts[] = {
 
 static const struct command commands[] = {
     {"paddock-call",
-     "TEMPLATE [-i KEY=VALUE]... [--inputs JSON] [--version VERSION] [--whole]",
+     "TEMPLATE [-i KEY=VALUE]... [--inputs JSON] [--version VERSION] "
+     "[-t DURATION] [--whole]",
      "run a template, and print its output", NULL, call_opts,
      ARRAY_LEN(call_opts), 1, 1, false, NULL, NULL},
     {"paddock-search", "[--limit N] WORD...",

@@ -17,6 +17,8 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/client/tool_call.h"
+#include "cli/grant/draft.h"
+#include "cli/run/explain_children.h"
 #include "cli/terminal/terminal.h"
 #include "cli/terminal/cli.h"
 #include "cli/terminal/remedy.h"
@@ -25,10 +27,10 @@
 #include "cli/terminal/server_flags.h"
 #include "proto/json/json_pack.h"
 
-#define LINES_MAX 20   /* of a message */
-#define CHILDREN_MAX 3 /* called runs that failed */
+#define LINES_MAX 20 /* of a message */
 
 struct story {
+	struct client *client;
 	const char *words; /* name the run in further commands */
 	struct json_object *view, *error, *details;
 	struct json_object *errmsg, *help; /* arrays of sentences */
@@ -437,27 +439,28 @@ static void about_met(struct story *s)
 	}
 }
 
-/* Name the called runs that failed: perhaps the reason of the failure. */
-static void about_children(struct story *s)
+static void tell_child(void *arg, const char *sentence)
 {
-	int n = 0;
+	struct story *s = arg;
 
-	json_each(child, json_member(s->view, "children")) {
-		const char *code = json_member_str(child, "errorCode");
+	add_sentence(s->errmsg, "%s", sentence);
+}
 
-		if (code != NULL && n++ < CHILDREN_MAX)
-			add_sentence(s->errmsg,
-				     "It called %s (%s), which ended with %s.",
-				     json_member_str(child, "templateId"),
-				     json_member_str(child, "runId"), code);
-	}
-	if (n > CHILDREN_MAX)
-		add_sentence(s->errmsg,
-			     "%d more of the runs that it called failed.",
-			     n - CHILDREN_MAX);
-	if (n > 0)
-		add_sentence(s->help, "The reason of a called run: paddock "
+/* Name the called runs that failed: perhaps the reason of the failure. */
+static void about_family(struct story *s, const char *status)
+{
+	const char *caller = json_member_str(s->view, "parentRunId");
+
+	if (explain_children(s->client, s->view, tell_child, s))
+		add_sentence(s->help, "More about a called run: paddock "
 				      "explain RUN, with the id above.");
+	if (caller == NULL || strcmp(status, "canceled") != 0)
+		return;
+	add_sentence(s->errmsg,
+		     "It was called by %s, and ends with that run at the "
+		     "latest.",
+		     caller);
+	add_sentence(s->help, "How that run ended: paddock explain %s", caller);
 }
 
 static void tell_missing(void *arg, const char *line)
@@ -521,7 +524,7 @@ static void about_end(struct story *s, const char *status)
 		    json_member_str(one, "errorCode"),
 		    json_member_str(one, "message"));
 	about_met(s);
-	about_children(s);
+	about_family(s, status);
 	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {
 		about_error(s);
@@ -557,15 +560,19 @@ static void print_story(const struct story *s, const char *status)
 static int explain_run(const struct cli *cli, struct client *c, int n,
 		       const char *const *arg)
 {
-	struct story s = {0};
-	struct json_object *o;
+	struct story s = {.client = c};
+	struct json_object *o, *draft;
 	const char *status;
 	char *words;
 	int rc = tool_call_run(cli, c, arg[0], &s.view);
 
 	(void)n;
-	if (rc != 0)
+	if (rc == 0)
+		rc = draft_of_run(c, s.view, &draft);
+	if (rc != 0) {
+		json_object_put(s.view);
 		return rc;
+	}
 	s.error = json_member(s.view, "error");
 	s.details = json_member(s.error, "details");
 	s.errmsg = json_object_new_array();
@@ -577,14 +584,18 @@ static int explain_run(const struct cli *cli, struct client *c, int n,
 		status = "unknown";
 	about_end(&s, status);
 	if (cli->json) {
-		o = json_pack("runId:s status:s why:O help:O error?O",
+		o = json_pack("runId:s status:s why:O help:O error?O "
+			      "draft?O",
 			      json_member_str(s.view, "runId"), status,
-			      s.errmsg, s.help, s.error);
+			      s.errmsg, s.help, s.error,
+			      draft_has_lines(draft) ? draft : NULL);
 		json_pretty_print(o, true);
 		json_object_put(o);
 	} else {
 		print_story(&s, status);
+		draft_show(draft);
 	}
+	json_object_put(draft);
 	free(words);
 	json_object_put(s.errmsg);
 	json_object_put(s.help);

@@ -59,6 +59,44 @@ static void show_artifacts(struct json_object *list)
 	}
 }
 
+static void show_child(const char *name, struct json_object *child)
+{
+	struct json_object *ms = json_member(child, "elapsedMs");
+	const char *code = json_member_str(child, "errorCode");
+	char took[DURATION_SIZE] = "-", text[512];
+
+	if (ms != NULL)
+		duration_text(took, json_object_get_int64(ms));
+	snprintf(text, sizeof(text), "%s  %s  %s  %s%s%s",
+		 json_member_str(child, "runId"),
+		 json_member_str(child, "templateId"),
+		 json_member_bool(child, "reused")
+		     ? "succeeded before"
+		     : json_member_str(child, "status"),
+		 took, code != NULL ? "  " : "", code != NULL ? code : "");
+	print_status_line(name, text);
+}
+
+/* Print the listed children of the run in VIEW, and the numbers of the others. */
+static void show_children(struct json_object *view)
+{
+	struct json_object *rest = json_member(view, "unlistedChildren");
+	const char *name = "calls";
+	char text[64];
+
+	json_each(child, json_member(view, "children")) {
+		show_child(name, child);
+		name = "";
+	}
+	if (rest == NULL)
+		return;
+	json_object_object_foreach(rest, status, n) {
+		snprintf(text, sizeof(text), "and %" PRId64 " more %.16s",
+			 json_object_get_int64(n), status);
+		print_status_line("", text);
+	}
+}
+
 static void print_status(struct json_object *view)
 {
 	struct json_object *m = json_member(view, "metrics");
@@ -98,6 +136,8 @@ static void print_status(struct json_object *view)
 	print_status_line("error", json_member_str(error, "errorCode"));
 	print_status_line("", json_member_str(error, "message"));
 	show_artifacts(json_member(view, "artifacts"));
+	print_status_line("called by", json_member_str(view, "parentRunId"));
+	show_children(view);
 }
 
 /* ---- the server ---- */
@@ -164,6 +204,21 @@ const struct command cmd_status = {
 
 /* ---- cancel ---- */
 
+/* Tell of the run ID by V, the server's answer. */
+static void say_asked(struct json_object *v, const char *id)
+{
+	int64_t n = json_member_int(v, "children");
+
+	if (n > 0)
+		message_print("%s is asked to stop, and %" PRId64 " called %s "
+			      "with it: it is %s",
+			      id, n, n == 1 ? "run" : "runs",
+			      json_member_str(v, "currentStatus"));
+	else
+		message_print("%s is asked to stop: it is %s", id,
+			      json_member_str(v, "currentStatus"));
+}
+
 static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 {
 	struct json_object *v;
@@ -182,8 +237,7 @@ static int cancel_one(const struct cli *cli, struct client *c, const char *id)
 	fflush(stdout);
 	if (json_member_bool(v, "cancelRequested") && reason == NULL &&
 	    !cli->quiet)
-		message_print("%s is asked to stop: it is %s", id,
-			      json_member_str(v, "currentStatus"));
+		say_asked(v, id);
 	if (!json_member_bool(v, "cancelRequested")) {
 		message_print("%s: nothing to cancel: %s", id,
 			      reason != NULL

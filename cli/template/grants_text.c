@@ -59,8 +59,14 @@ static void show_kind(struct json_object *permissions, const char *what,
 
 /* ---- lines for paddock.conf ---- */
 
-/* Print the lines of TEXT. A line that cleaning changes becomes a remark. */
-static void put_lines(const char *text)
+/* Has LINE the form of a section's head, a key, a remark, or a word of a list? */
+static bool is_config_line(const char *line)
+{
+	return line[0] == '[' || line[0] == '#' || line[0] == '\t' ||
+	       line[0] == '\0' || strstr(line, " =") != NULL;
+}
+
+void grants_text_lines(const char *text)
 {
 	char *copy = xstrdup(text), *at = copy, *line;
 
@@ -71,7 +77,7 @@ static void put_lines(const char *text)
 		if (at == NULL && n == 0)
 			break;
 		sanitize_add(&out, line + blank, n, SANITIZE_NO_LIMIT);
-		if (buf_len(&out) != n ||
+		if (!is_config_line(line) || buf_len(&out) != n ||
 		    memcmp(buf_data(&out), line + blank, n) != 0)
 			fputs("# cannot be written here: ", stdout);
 		else if (blank > 0)
@@ -112,7 +118,7 @@ void grants_text_print(struct json_object *permissions)
 			  true, NULL);
 	if (grants_text_is_missing(permissions) && lines != NULL) {
 		puts("\nUntil that is granted it is not run. In paddock.conf:");
-		put_lines(lines);
+		grants_text_lines(lines);
 	}
 }
 
@@ -159,7 +165,7 @@ static int grant(const struct cli *cli, int n, const char *const *arg)
 			    json_member_str(t, "templateId"),
 			    json_member_str(t, "version"),
 			    json_member_str(t, "path"));
-		put_lines(json_member_str(t, "section"));
+		grants_text_lines(json_member_str(t, "section"));
 	}
 	json_object_put(list);
 	if (found > 0)

@@ -16,6 +16,9 @@
  */
 void grants_text_print(struct json_object *permissions);
 
+/* Print the lines of TEXT. A line that cleaning changes becomes a remark. */
+void grants_text_lines(const char *text);
+
 /* Is a requested permission not granted? */
 bool grants_text_is_missing(struct json_object *permissions);
 

@@ -185,9 +185,7 @@ static int launch_broker(void *arg, int end, int log, pid_t *pid)
 	add_flag(&a, "--log-level", c->log_level);
 	if (geteuid() == 0 && uid_range_browser() != 0)
 		add_number(&a, "--uid", uid_range_browser());
-	rc = spawn_exec_browser(program, a.all, end, log, pid);
-	if (rc == 0) /* the program starts nothing before its first call */
-		(void)cgroup_place(CGROUP_BROWSER, *pid);
+	rc = spawn_exec_helper(CGROUP_BROWSER, program, a.all, end, log, pid);
 	for (size_t i = 0; i < a.n; i++)
 		free(a.all[i]);
 	return rc;

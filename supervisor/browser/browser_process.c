@@ -25,7 +25,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "supervisor/browser/browser_rpc.h"
-#include "supervisor/browser/browser_process_log.h"
+#include "supervisor/spawn/helper/helper_log.h"
 #include "proto/json/json_pack.h"
 
 #define FRAMES_PER_WAKE 256
@@ -61,7 +61,7 @@ struct browser_process {
 	uint64_t starts;
 	const char *trouble; /* the last fault, until the program answers */
 	struct browser_rpc requests;
-	struct browser_process_log *log;
+	struct helper_log *log;
 };
 
 /* ---- the end of the program ---- */
@@ -199,7 +199,7 @@ static int start_process(struct browser_process *b)
 		return rc;
 	/* above the descriptor numbers which the child assigns */
 	high = fcntl(ends[1], F_DUPFD_CLOEXEC, 16);
-	log = high < 0 ? -errno : browser_process_log_open(b->log);
+	log = high < 0 ? -errno : helper_log_open(b->log);
 	rc = log < 0 ? log : b->env.launch(b->env.arg, high, log, &b->pid);
 	if (high >= 0)
 		close(high);
@@ -354,7 +354,7 @@ browser_process_new(const struct browser_process_env *env)
 	b->env = *env;
 	b->fd = -1;
 	b->look = evtimer_new(env->base, on_look, b);
-	b->log = browser_process_log_new(env->base);
+	b->log = helper_log_new(env->base, "browser");
 	b->hurry = evtimer_new(env->base, on_hurry, b);
 	browser_rpc_init(&b->requests);
 	return b;
@@ -385,7 +385,7 @@ void browser_process_free(struct browser_process *b)
 	if (b == NULL)
 		return;
 	browser_rpc_fini(&b->requests);
-	browser_process_log_free(b->log);
+	helper_log_free(b->log);
 	event_free(b->look);
 	event_free(b->hurry);
 	free(b);

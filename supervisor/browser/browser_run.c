@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
+#include "supervisor/run/run_lacked.h"
 #include "supervisor/packages/grants/grants.h"
 
 #define KEEP "keep_session" /* an action for runs alone, not for clients */
@@ -99,6 +100,16 @@ static void note_session(struct browser_run *br,
 	}
 }
 
+/* Note the host that R was refused for the lack of a grant, if A says so. */
+static void note_refused_host(struct run *r, const struct browser_rpc_answer *a)
+{
+	struct json_object *details = json_member(a->body, "details");
+	const char *host = json_member_str(details, "host");
+
+	if (!a->ok && host != NULL && json_member_is(details, "key", "hosts"))
+		run_lacked_add(r, "hosts", host);
+}
+
 static void run_answered(void *arg, const struct browser_rpc_answer *a)
 {
 	struct pending *p = arg;
@@ -108,6 +119,7 @@ static void run_answered(void *arg, const struct browser_rpc_answer *a)
 
 	if (a->ok)
 		note_session(br, p->action, a->body);
+	note_refused_host(r, a);
 	audit_browser(r->requestor, r->id, p->action->name,
 		      a->ok ? NULL : "failed");
 	pending_free(p);
@@ -125,7 +137,7 @@ static bool is_its_session(const struct run *r, const char *id)
 }
 
 /* Return why R may not ASK, or NULL. */
-static const char *call_refusal(const struct browser *b, const struct run *r,
+static const char *call_refusal(const struct browser *b, struct run *r,
 				const struct worker_question *ask)
 {
 	struct json_object *given = json_member(ask->params, "sessionId");
@@ -134,8 +146,10 @@ static const char *call_refusal(const struct browser *b, const struct run *r,
 	if (browser_proto_action(ask->tool) == NULL)
 		return "there is no such tool to be called";
 	no = grants_tool(r->template, b->ctx->config, ask->tool);
-	if (no != NULL)
+	if (no != NULL) {
+		run_lacked_add(r, "tools", ask->tool);
 		return no;
+	}
 	if (strcmp(ask->tool, "list_sessions") == 0)
 		return "a template knows its own session alone; clients may "
 		       "list them";

@@ -173,6 +173,7 @@ void config_free(const struct config *config)
 	free(c->requestors);
 	free(c->grants);
 	free(c->overs);
+	free(c->grants_dir);
 	config_clear_templates(c);
 	free(c);
 }
@@ -368,15 +369,6 @@ static bool split_owner(const char *text, const char **name, size_t *n,
 	*n = colon;
 	*rest = text + colon + 1;
 	return (*n == 1 && *text == '*') || config_is_id(text, colon);
-}
-
-const struct config_template *config_template_of(const struct config *c,
-						 const char *id)
-{
-	for (size_t i = 0; i < c->n_overs; i++)
-		if (strcmp(c->overs[i].name, id) == 0)
-			return &c->overs[i];
-	return NULL;
 }
 
 bool config_has_search(const struct config *c)

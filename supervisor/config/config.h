@@ -23,7 +23,7 @@ typedef bool config_BOOL;
 typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
     *config_GRANTED, *config_CALLED, *config_PATHS, *config_PATTERNS,
-    *config_PLACES, *config_DATABASE, *config_ARTIFACTS, *config_NAMES,
+    *config_NETWORK, *config_DATABASE, *config_ARTIFACTS, *config_NAMES,
     *config_DIGESTS, **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */
@@ -70,6 +70,8 @@ struct config {
 	/* limits that replace those of manifests */
 	struct config_template *overs;
 	size_t n_overs;
+	char
+	    *grants_dir; /* of approved grants: config_read_grants(); or NULL */
 };
 
 /*
@@ -111,6 +113,15 @@ int config_read_text(struct config *c, const char *name, const char *text,
 		     size_t len, char *errmsg, size_t size);
 
 /*
+ * Read the approved grants: the files of grants.d beside FILE in the order of names, after
+ * config_read() and the flags. Each file stands alone, so that no file changes a section of another; each section is
+ * [grant] or [template] of one template, with a digest. A link is refused. 0; or -EINVAL
+ * with ERRMSG.
+ */
+int config_read_grants(struct config *c, const char *file, char *errmsg,
+		       size_t size);
+
+/*
  * Return the path of the file read without --config; the caller frees the path.
  */
 char *config_default_file(uid_t uid);
@@ -146,12 +157,6 @@ int config_add_grant(struct config *c, const char *text, char *errmsg,
  * the artifact twice, as base64.
  */
 int64_t config_inline_bytes(const struct config *c);
-
-/*
- * Return the [template] section of the template ID; NULL: there is none. Lent.
- */
-const struct config_template *config_template_of(const struct config *c,
-						 const char *id);
 
 /* Does a search take the place of templates as tools (publish_templates)? */
 bool config_has_search(const struct config *c);

@@ -35,6 +35,7 @@ struct reading {
 	size_t len, at;
 	int line;
 	char section[SECTION_MAX + 1];
+	bool approved; /* sections for grants alone */
 	bool indented; /* the current line begins with a space */
 	/* a key came since the section: inih continues that key */
 	bool continues;
@@ -136,6 +137,12 @@ static int unknown_section(struct reading *r, const char *section)
 	return no_section(r, section);
 }
 
+static bool is_for_grants(const struct config_section *k)
+{
+	return strcmp(k->name, CONFIG_GRANT) == 0 ||
+	       strcmp(k->name, CONFIG_TEMPLATE) == 0;
+}
+
 /*
  * Begin a section. Its requestor or template exists from here on, even without
  * a key.
@@ -149,6 +156,13 @@ static int enter_section(struct reading *r, const char *section)
 
 	r->continues = false;
 	snprintf(r->section, sizeof(r->section), "%s", section);
+	if (r->approved && (k == NULL || !is_for_grants(k)))
+		return fail_reading(
+		    r,
+		    "[%s]: expected [grant \"TEMPLATE\"] or "
+		    "[template \"TEMPLATE\"], since the file is of "
+		    "approved grants",
+		    section);
 	if (plain != NULL && plain->names == NULL)
 		return 0;
 	name = k != NULL ? name_in(k, section, &n) : NULL;
@@ -344,7 +358,7 @@ static int take_key(struct reading *r, const char *name, const char *value)
 	if (check_line(r, k, slot, more) < 0)
 		return -EINVAL;
 	r->continues = true;
-	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_PLACES;
+	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_NETWORK;
 	if (config_key_set(k, base, value, more, reason, sizeof(reason)) < 0)
 		return fail_reading(r, "%s", reason);
 	return 0;
@@ -360,11 +374,12 @@ static int on_key(void *arg, const char *section, const char *name,
 	return r->failed || take_key(r, name, value) < 0 ? 0 : 1;
 }
 
-static int read_text(struct config *c, const char *name, const char *text,
-		     size_t len, char *errmsg, size_t size)
+static int read_text(struct config *c, const char *name, bool approved,
+		     const char *text, size_t len, char *errmsg, size_t size)
 {
 	struct reading r = {.c = c,
 			    .file = name,
+			    .approved = approved,
 			    .text = text,
 			    .len = len,
 			    .errmsg = errmsg,
@@ -383,7 +398,7 @@ static int read_text(struct config *c, const char *name, const char *text,
 int config_read_text(struct config *c, const char *name, const char *text,
 		     size_t len, char *errmsg, size_t size)
 {
-	int rc = read_text(c, name, text, len, errmsg, size);
+	int rc = read_text(c, name, false, text, len, errmsg, size);
 
 	return rc < 0 ? rc : config_check(c, name, errmsg, size);
 }
@@ -402,10 +417,11 @@ static int not_read(const char *path, int err, char *errmsg, size_t size)
 			  path, strerror(err), (unsigned)geteuid());
 }
 
-static int read_file(struct config *c, const char *path, char *errmsg,
-		     size_t size)
+int config_file_read(struct config *c, const char *path, bool approved,
+		     char *errmsg, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC |
+				(approved ? O_NOFOLLOW : 0));
 	struct buf text = {0};
 	struct stat st;
 	int rc;
@@ -419,7 +435,7 @@ static int read_file(struct config *c, const char *path, char *errmsg,
 	if (fd >= 0)
 		close(fd);
 	if (rc == 0)
-		rc = read_text(c, path,
+		rc = read_text(c, path, approved,
 			       buf_len(&text) > 0 ? buf_data(&text) : "",
 			       buf_len(&text), errmsg, size);
 	else
@@ -440,22 +456,34 @@ static int compare_entries(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+int config_file_list(const char *dir, struct dirent ***list, char *errmsg,
+		     size_t size)
+{
+	int n = scandir(dir, list, is_conf, compare_entries);
+
+	if (n >= 0)
+		return n;
+	*list = NULL;
+	return errno == ENOENT ? 0 : not_read(dir, errno, errmsg, size);
+}
+
 int config_read(struct config *c, const char *file, char *errmsg, size_t size)
 {
 	const char *slash = strrchr(file, '/');
 	int n = slash != NULL ? (int)(slash - file + 1) : 0;
 	char *dir = xasprintf("%.*sconf.d", n, file);
 	struct dirent **list = NULL;
-	int rc = read_file(c, file, errmsg, size), entries = 0;
+	int rc = config_file_read(c, file, false, errmsg, size), entries = 0;
 
 	if (rc == 0)
-		entries = scandir(dir, &list, is_conf, compare_entries);
-	if (entries < 0 && errno != ENOENT)
-		rc = not_read(dir, errno, errmsg, size);
+		entries = config_file_list(dir, &list, errmsg, size);
+	if (entries < 0)
+		rc = entries;
 	for (int i = 0; i < entries; i++) {
 		char *path = xasprintf("%s/%s", dir, list[i]->d_name);
 
-		if (rc == 0 && read_file(c, path, errmsg, size) < 0)
+		if (rc == 0 &&
+		    config_file_read(c, path, false, errmsg, size) < 0)
 			rc = -EINVAL;
 		free(path);
 		free(list[i]);

@@ -3,6 +3,8 @@
 #ifndef SUPERVISOR_CONFIG_CONFIG_PRIVATE_H
 #define SUPERVISOR_CONFIG_CONFIG_PRIVATE_H
 
+#include <dirent.h>
+
 #include "supervisor/config/config.h"
 
 /*
@@ -43,6 +45,19 @@ bool config_is_id(const char *s, size_t n);
 
 /* Add the folder of templates PATH, N bytes. */
 void config_add_templates(struct config *c, const char *path, size_t n);
+
+/*
+ * Read the file PATH into C. APPROVED: by no link, and with sections for grants alone. 0;
+ * -ENOENT: no file; -EINVAL with ERRMSG.
+ */
+int config_file_read(struct config *c, const char *path, bool approved,
+		     char *errmsg, size_t size);
+/*
+ * List the files NAME.conf of DIR in *LIST, in the order of names. Returns the number, or
+ * -EINVAL with ERRMSG.
+ */
+int config_file_list(const char *dir, struct dirent ***list, char *errmsg,
+		     size_t size);
 
 /*
  * Check the relations between keys. 0, or -EINVAL with ERRMSG, which names

@@ -22,6 +22,7 @@
 #include "base/text/words.h"
 #include "ipc/browser_proto.h"
 #include "ipc/host_pattern.h"
+#include "net/network_word.h"
 #include "supervisor/config/config_private.h"
 
 #define DIGEST_HEX 64
@@ -352,9 +353,12 @@ static const struct {
 		     "*.example.org for those below one, addresses such as "
 		     "192.0.2.7, [2001:db8::7] or 10.0.0.0/8, each with :PORT "
 		     "for that port alone"},
-    [CONFIG_PLACES] = {.word = host_pattern_is_place,
-		       .expected = "HOST:PORT such as db.example.org:5432, "
-				   "spaces between them"},
+    [CONFIG_NETWORK] = {.word = network_word_ok,
+			.expected =
+			    "with spaces between them: HOST:PORT such as "
+			    "api.example.org:443, *.example.org:443 for all "
+			    "names below, or HOST:PORT=METHOD:/PATH,..., as "
+			    "paddock template grant prints them"},
     [CONFIG_NAMES] = {.word = is_secret,
 		      .expected = "names of letters, digits and . _ -, "
 				  "beginning with a letter, spaces between "

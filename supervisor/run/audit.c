@@ -168,6 +168,15 @@ void audit_run(const char *what, const struct run *r)
 		      r->trace[0] != '\0' ? r->trace : NULL);
 }
 
+void audit_reused(const struct run *parent, const struct store_run *child)
+{
+	if (may_write("run_reused", parent->requestor))
+		audit("run_reused", parent->requestor,
+		      "runId:s template:s version:s digest:s parentRunId:s",
+		      child->id, child->template_id, child->version,
+		      child->digest, parent->id);
+}
+
 void audit_input(const char *what, const struct run *r, uint32_t seq,
 		 const char *how)
 {
@@ -182,6 +191,20 @@ void audit_browser(const struct requestor *requestor, const char *id,
 	if (may_write("browser", requestor))
 		audit("browser", requestor, "runId?s tool?s errorCode?s", id,
 		      tool, code);
+}
+
+void audit_network(const struct run *r, const struct egress_report *report)
+{
+	const char *code =
+	    report->reason != 0 ? egress_reasons[report->reason].code : NULL;
+
+	if (may_write("network", r->requestor))
+		audit("network", r->requestor,
+		      "runId:s template:s host:s port:i address?s method?s "
+		      "errorCode?s",
+		      r->id, r->template->id, report->host, report->port,
+		      report->address[0] != '\0' ? report->address : NULL,
+		      report->method[0] != '\0' ? report->method : NULL, code);
 }
 
 void audit_deleted(const struct requestor *requestor, const char *id,

@@ -6,6 +6,7 @@
 #ifndef SUPERVISOR_RUN_AUDIT_H
 #define SUPERVISOR_RUN_AUDIT_H
 
+#include "ipc/egress_proto.h"
 #include "supervisor/spawn/isolation.h"
 #include "supervisor/run/run.h"
 
@@ -35,6 +36,8 @@ int audit_failing(void);
  * about R.
  */
 void audit_run(const char *what, const struct run *r);
+/* Write that PARENT, which is run again, got the result of CHILD. */
+void audit_reused(const struct run *parent, const struct store_run *child);
 /*
  * Write about R's question SEQ: asked ("input_asked"), answered or refused.
  * HOW: the method, the action or the errorCode, or NULL. The content is not
@@ -48,6 +51,8 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
  */
 void audit_browser(const struct requestor *requestor, const char *id,
 		   const char *tool, const char *code);
+/* Write that R connected to a host ("network"), or was refused, by REPORT. */
+void audit_network(const struct run *r, const struct egress_report *report);
 /*
  * Write that REQUESTOR has deleted N runs: the run ID; or runs that ended
  * before BEFORE_MS, of the given template and status (NULL: any).

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text/words.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/runtime/runtime.h"
@@ -59,7 +60,6 @@ static void lower(int64_t *limit, enum limit_source *by, int64_t v,
 /* The setters of a limit, beside the caller of a run. */
 struct setters {
 	const struct template *template;
-	const struct config_template *section; /* the template's, or NULL */
 	const struct config_requestor *requestor;
 	const struct config *config;
 };
@@ -68,7 +68,28 @@ static struct setters setters_of(const struct template *t,
 				 const struct config_requestor *q,
 				 const struct config *c)
 {
-	return (struct setters){t, config_template_of(c, t->id), q, c};
+	return (struct setters){t, q, c};
+}
+
+/*
+ * Return what the operator has set at OFFSET for the template; 0: nothing. A later
+ * section wins, and a section for this package wins over sections for any.
+ */
+static int64_t set_by_operator(const struct setters *s, size_t offset)
+{
+	const struct template *t = s->template;
+	int64_t any = 0, own = 0;
+
+	for (size_t i = 0; i < s->config->n_overs; i++) {
+		const struct config_template *o = &s->config->overs[i];
+		int64_t v = strcmp(o->name, t->id) == 0 ? at(o, offset) : 0;
+
+		if (v > 0 && o->digest == NULL)
+			any = v;
+		else if (v > 0 && words_have(o->digest, t->digest))
+			own = v;
+	}
+	return own > 0 ? own : any;
 }
 
 /* Returns the value of limit B by all setters; *BY: the setter of the value. */
@@ -76,7 +97,7 @@ static int64_t effective(enum limit_source *by, const struct setters *s,
 			 enum limit b, int64_t wish)
 {
 	const struct place *p = &places[b];
-	int64_t over = s->section != NULL ? at(s->section, p->over) : 0;
+	int64_t over = set_by_operator(s, p->over);
 	int64_t limit = at(&s->template->limits, p->template);
 
 	*by = BY_MANIFEST;

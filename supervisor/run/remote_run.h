@@ -30,8 +30,8 @@ struct remote_run {
 	enum run_place place;
 	bool pinned; /* no other instance can start the run */
 	/*
-	 * owned: the error {errorCode, message} of a run that only other instances can
-	 * start, should none start the run; NULL: this instance can
+	 * owned: the error {errorCode, message} of a run for other instances alone, in case
+	 * no instance starts the run; NULL: the run may start here
 	 */
 	struct json_object *lack;
 	bool asks_here; /* pinned: the waiter here may be asked */

@@ -19,6 +19,7 @@
 #include "base/os/log.h"
 #include "base/mem.h"
 #include "supervisor/packages/inputs/run_files.h"
+#include "supervisor/egress/egress_record.h"
 #include "supervisor/run/lost_artifacts.h"
 
 /*
@@ -268,6 +269,8 @@ void run_free(struct run *r)
 	free(r->progress.message);
 	run_artifacts_drop(r);
 	lost_artifacts_free(r->lost_artifacts);
+	json_object_put(r->lacked);
+	egress_record_free(r->network);
 	if (r->log.text != NULL)
 		buf_fini(r->log.text);
 	buf_fini(&r->log.end);

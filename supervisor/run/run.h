@@ -183,6 +183,7 @@ struct run_notebook {
 struct runs;
 struct run_files;
 struct lost_artifacts;
+struct egress_record;
 struct run;
 
 /* Kinds of notice to a run's watchers. */
@@ -196,6 +197,7 @@ enum run_notice_kind {
 	NOTICE_FULL,  /* the requestor's queue is full: the run is dropped */
 	NOTICE_TASK,  /* a row of the task is committed, or cannot be */
 	NOTICE_ASKED, /* the open questions changed, not the state */
+	NOTICE_CHILD, /* a child that the run called has ended */
 	/* the server stops before the start: left to another server */
 	NOTICE_LEFT,
 	NOTICE_ENDED,	 /* r->state is terminal, and not recorded yet */
@@ -296,6 +298,7 @@ struct run {
 	bool made_artifacts; /* the store may have artifacts */
 	/* artifacts that were not kept; or NULL */
 	struct lost_artifacts *lost_artifacts;
+	struct json_object *lacked; /* permissions it was refused, or NULL */
 	struct {
 		struct buf *text; /* bounded, or NULL */
 		bool full;	  /* TEXT is full and says so; next: END */
@@ -313,7 +316,8 @@ struct run {
 	} output;
 	struct run_error error;
 	struct run_attempts attempts;
-	struct run_use use; /* of the worker, once reaped */
+	struct run_use use;	       /* of the worker, once reaped */
+	struct egress_record *network; /* owned; NULL: no report came */
 
 	struct job job;		  /* the execution at this instance */
 	struct run_record record; /* is the run in the store? */

@@ -11,14 +11,18 @@
 #include <sys/queue.h>
 
 #include "base/id.h"
+#include "supervisor/run/run_journal.h"
 
 struct buf;
 struct json_object;
 struct run;
 struct run_child;
+struct store_run;
 
-#define RUN_CHILDREN_MAX 1000	/* children of a run, in all attempts */
-#define RUN_CHILDREN_LISTED 100 /* in the view of a run: the first children */
+#define RUN_CHILDREN_MAX 1000 /* children of an attempt at a run */
+/* In the view of a run: the first children; for one that fails later a success leaves. */
+#define RUN_CHILDREN_LISTED 100
+#define RUN_FAMILY_STATES 9 /* as RUN_STATES */
 
 struct run_family {
 	struct run *parent; /* NULL: none, or one that is over */
@@ -34,13 +38,25 @@ struct run_family {
 	bool allows_writes; /* the client's options.allowWrites */
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
 	TAILQ_ENTRY(run) link;	    /* in parent.children */
-	size_t n_open, n_made;
-	struct run_child *listed; /* of the view; owned */
+	/* children that are open, were made here, and had succeeded before */
+	size_t n_open, n_made, n_found;
+	size_t n_dropped; /* open children whose answers nobody awaits */
+	bool dropped;	  /* the run is one of the parent's N_DROPPED */
+	size_t n_ended[RUN_FAMILY_STATES]; /* of N_MADE and N_FOUND, by state */
+	struct run_child *listed;	   /* of the view; owned */
+	size_t n_listed;
+	struct {
+		char *id; /* owned; NULL: the run's own id */
+		bool resumes;
+		struct run_journal *calls;
+	} journal;  /* run_journal.c's */
 	bool lends; /* runs_family.c's: the children have the run's place */
 };
 
 /* Make R, a new run, a child of PARENT. */
 void run_family_join(struct run *r, struct run *parent);
+/* The parent of R, an open child, awaits the answer of R no more. */
+void run_family_drop(struct run *r);
 /* R has ended: R is no open child any more. Without a parent nothing changes. */
 void run_family_leave(struct run *r);
 /*
@@ -48,10 +64,20 @@ void run_family_leave(struct run *r);
  * notebook}; the caller's. NULL: a client called R.
  */
 struct json_object *run_family_callers(const struct run *r);
-/* Return the id of the caller of R, or R, that has R's notebook; lent. NULL: none has. */
+/*
+ * Return the id of the caller of R, at another server, that has NOTEBOOK of the template;
+ * lent. NULL: no such caller has.
+ */
 const char *run_family_holder(const struct run *r, const char *template_id,
 			      const char *notebook);
-/* Write parentRunId, depth, children and childrenTotal, as far as R has them. */
+/* A call of PARENT is answered by the child in ROW, which had succeeded before. */
+void run_family_find(struct run *parent, const struct store_run *row);
+/* R's attempt is over: the next one calls anew. R's open children have left. */
+void run_family_start_over(struct run *r);
+/*
+ * Write parentRunId, depth, children, childrenTotal and unlistedChildren, as far as R has
+ * them.
+ */
 void run_family_write(struct buf *out, const struct run *r);
 void run_family_fini(struct run *r);
 

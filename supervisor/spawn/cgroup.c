@@ -49,7 +49,10 @@ struct cgroups cgroups;
 
 static const char *leaf_name(size_t leaf)
 {
-	return leaf < RUNTIMES ? runtimes[leaf]->group : "browser";
+	static const char *const helpers[] = {"browser", "egress"};
+
+	return leaf < RUNTIMES ? runtimes[leaf]->group
+			       : helpers[leaf - RUNTIMES];
 }
 
 enum cgroup_version cgroup_version(void)

@@ -10,6 +10,7 @@
  *             cost of a run
  *   programs  the zygotes of programs
  *   browser   paddock-browser, its helpers, and Chromium
+ *   egress    paddock-egress, and its child for each run with network
  *   run-N     the run of one program: N is a slot, and used again
  *
  * Where the controller of CPU time is available runs have equal shares of CPU
@@ -32,7 +33,7 @@
 
 enum cgroup_version { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
 /* The first groups are for the zygotes and their workers, by enum runtime_kind. */
-enum cgroup_leaf { CGROUP_BROWSER = RUNTIMES, CGROUP_LEAVES };
+enum cgroup_leaf { CGROUP_BROWSER = RUNTIMES, CGROUP_EGRESS, CGROUP_LEAVES };
 
 struct cgroup_limits { /* for all processes of a group together */
 	uint64_t memory_bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * privsep.c - the child process that keeps root's rights, and the supervisor's
- * requests to the child: start a zygote or the browser, open a log, make a
+ * requests to the child: start a zygote or a helper program, open a log, make a
  * cgroup. The child serves only the paths given at the child's start: another
  * path is -EPERM. Without the child a request is -ENOTCONN, without an answer
  * -ETIMEDOUT; a later answer is dropped.
@@ -42,7 +42,7 @@
 enum what {
 	START_ZYGOTE,
 	TAKE_LOG, /* for the next request */
-	START_BROWSER,
+	START_HELPER,
 	OPEN_LOG,
 	OPEN_AUDIT,
 	UNLINK_SOCKET,
@@ -50,12 +50,13 @@ enum what {
 	MAKE_RUN, /* make a cgroup */
 };
 
-/* A packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_BROWSER. */
+/* A packet, with a descriptor for START_ZYGOTE, TAKE_LOG, START_HELPER. */
 struct request {
 	uint32_t number; /* repeated in the answer */
 	uint32_t what;
 	uint32_t slot, tree;	     /* of MAKE_RUN */
-	char args[PRIVSEP_ARGS_MAX]; /* of START_ZYGOTE, START_BROWSER */
+	uint32_t leaf;		     /* of START_HELPER: enum cgroup_leaf */
+	char args[PRIVSEP_ARGS_MAX]; /* of START_ZYGOTE, START_HELPER */
 };
 
 struct answer {
@@ -68,7 +69,7 @@ static struct {
 	pid_t pid;
 	int fd;
 	uint32_t asked, answered; /* numbers of the last ones */
-	/* at privsep: log of the next paddock-browser */
+	/* at privsep: log of the next helper program */
 	int log;
 } privsep = {.fd = -1, .log = -1};
 
@@ -110,25 +111,41 @@ _Noreturn static void become_zygote(char **argv, int control)
 	_exit(127);
 }
 
-/* paddock-browser reads content of pages, so no other process has the same uid. */
-_Noreturn static void become_browser(char **argv, int control)
+/*
+ * paddock-browser reads content of pages, so no other process has the same uid.
+ * paddock-egress gives each of its children a uid, and keeps no other right of root.
+ */
+_Noreturn static void become_helper(uint32_t leaf, char **argv, int control)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *envp[] = {usual, NULL};
+	bool browser = leaf == CGROUP_BROWSER;
 	uid_t id = uid_range_browser();
 
 	keep_only(control, privsep.log);
-	if (id == 0 || setgroups(0, NULL) != 0 || setresgid(id, id, id) != 0 ||
-	    setresuid(id, id, id) != 0)
+	if (setgroups(0, NULL) != 0)
 		_exit(126);
-	execve(privsep.paths.browser, argv, envp);
+	if (browser && (id == 0 || setresgid(id, id, id) != 0 ||
+			setresuid(id, id, id) != 0))
+		_exit(126);
+	execve(browser ? privsep.paths.browser : privsep.paths.egress, argv,
+	       envp);
 	_exit(127);
+}
+
+static bool may_start_helper(uint32_t leaf)
+{
+	if (uid_range_browser() == 0)
+		return false;
+	return leaf == CGROUP_BROWSER  ? privsep.paths.browser != NULL
+	       : leaf == CGROUP_EGRESS ? privsep.paths.egress != NULL
+				       : false;
 }
 
 /* Start a child of the server (CLONE_PARENT), which reaps the child. */
 static int start_by_keeper(struct request *o, size_t len, int control)
 {
-	bool broker = o->what == START_BROWSER;
+	bool helper = o->what == START_HELPER;
 	enum runtime_kind kind = 0;
 	char *argv[ARGS_MAX + 1];
 	size_t n = 0;
@@ -142,16 +159,17 @@ static int start_by_keeper(struct request *o, size_t len, int control)
 		argv[n++] = o->args + at;
 	}
 	argv[n] = NULL;
-	if (broker ? privsep.paths.browser == NULL || uid_range_browser() == 0
+	if (helper ? !may_start_helper(o->leaf)
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
-	if (!broker) /* as worker/main.c reads the kind */
+	if (!helper) /* as worker/main.c reads the kind */
 		(void)runtime_find(argv[1], &kind);
 	/* the browser's requestor checks at once whether the browser is in the cgroup */
-	pid = broker ? cgroup_clone(CGROUP_BROWSER, CLONE_PARENT | CLONE_VFORK)
+	pid = helper ? cgroup_clone((enum cgroup_leaf)o->leaf,
+				    CLONE_PARENT | CLONE_VFORK)
 		     : cgroup_clone((enum cgroup_leaf)kind, CLONE_PARENT);
-	if (pid == 0 && broker)
-		become_browser(argv, control);
+	if (pid == 0 && helper)
+		become_helper(o->leaf, argv, control);
 	if (pid == 0)
 		become_zygote(argv, control);
 	return pid;
@@ -181,7 +199,7 @@ static int obey(struct request *o, size_t len, int control, int *fd)
 {
 	switch ((enum what)o->what) {
 	case START_ZYGOTE:
-	case START_BROWSER:
+	case START_HELPER:
 		return start_by_keeper(o, len, control);
 	case TAKE_LOG:
 		sys_close(privsep.log);
@@ -249,6 +267,7 @@ int privsep_start(const struct privsep_paths *paths)
 	*p = *paths;
 	p->worker = xstrdup_opt(p->worker);
 	p->browser = xstrdup_opt(p->browser);
+	p->egress = xstrdup_opt(p->egress);
 	p->socket = xstrdup_opt(p->socket);
 	p->state = xstrdup_opt(p->state);
 	p->log = xstrdup_opt(p->log);
@@ -357,7 +376,8 @@ static int ask_keeper(struct request *o, size_t len, int control, int *fd)
 	return rc;
 }
 
-static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
+static int exec_by(enum what what, uint32_t leaf, char *const argv[],
+		   int control, pid_t *pid)
 {
 	static struct request o;
 	size_t len = 0;
@@ -372,6 +392,7 @@ static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
 		len += n;
 	}
 	o.what = what;
+	o.leaf = leaf;
 	rc = ask_keeper(&o, len, control, &fd);
 	if (rc <= 0)
 		return rc < 0 ? rc : -EPROTO;
@@ -381,15 +402,16 @@ static int exec_by(enum what what, char *const argv[], int control, pid_t *pid)
 
 int privsep_exec(char *const argv[], int control, pid_t *pid)
 {
-	return exec_by(START_ZYGOTE, argv, control, pid);
+	return exec_by(START_ZYGOTE, 0, argv, control, pid);
 }
 
-int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid)
+int privsep_exec_helper(enum cgroup_leaf leaf, char *const argv[], int control,
+			int log, pid_t *pid)
 {
 	struct request o = {.what = TAKE_LOG};
 	int fd, rc = ask_keeper(&o, 0, log, &fd);
 
-	return rc < 0 ? rc : exec_by(START_BROWSER, argv, control, pid);
+	return rc < 0 ? rc : exec_by(START_HELPER, leaf, argv, control, pid);
 }
 
 static bool is_same_path(const char *a, const char *b)

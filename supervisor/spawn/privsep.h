@@ -20,6 +20,7 @@ struct privsep_paths { /* lent until the fork; NULL: none */
 	void *arg;
 	const char *worker;
 	const char *browser; /* paddock-browser */
+	const char *egress;  /* paddock-egress */
 	const char *socket;
 	const char *state;
 	const char *log;
@@ -51,10 +52,12 @@ void privsep_release(void);
  */
 int privsep_exec(char *const argv[], int control, pid_t *pid);
 /*
- * Start paddock-browser, as the user uid_range_browser(), with CONTROL and LOG
- * (lent) as socket and standard error; see spawn_exec.h.
+ * Start the helper program LEAF: paddock-browser as the user uid_range_browser(),
+ * paddock-egress as root, with CONTROL and LOG (lent) as socket and standard
+ * error; see spawn_exec.h.
  */
-int privsep_exec_broker(char *const argv[], int control, int log, pid_t *pid);
+int privsep_exec_helper(enum cgroup_leaf leaf, char *const argv[], int control,
+			int log, pid_t *pid);
 /* Open the log or the audit file for appending: the descriptor. */
 int privsep_open_log(const char *path);
 int privsep_unlink_socket(const char *path);

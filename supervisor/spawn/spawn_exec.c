@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spawn_exec.c - starts a zygote or paddock-browser by posix_spawn(3), or has
- * privsep do so. spawner_zygote.c and the browser's starter call the functions.
+ * spawn_exec.c - starts a zygote or a helper program by posix_spawn(3), or has
+ * privsep do so. spawner_zygote.c and the starters of helpers call the functions.
  * The result is 0 or -errno; the callers log an error and try again later.
  */
 #include "supervisor/spawn/spawn_exec.h"
@@ -15,14 +15,16 @@
 
 #include "base/os/log.h"
 #include "ipc/browser_proto.h"
+#include "ipc/egress_proto.h"
 #include "ipc/zygote_proto.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/ids/uid_range.h"
 
-_Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD,
-	       "one way to start both");
+_Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD &&
+		   BROWSER_PROTO_FD == EGRESS_FD,
+	       "one way to start all");
 
-/* ERR is what it gets as its standard error. */
+/* ERR becomes the standard error. */
 static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
 {
 	int rc =
@@ -83,13 +85,16 @@ int spawn_exec_zygote(const char *path, char *const argv[], int control,
 	return rc;
 }
 
-int spawn_exec_browser(const char *path, char *const argv[], int end, int log,
-		       pid_t *pid)
+int spawn_exec_helper(enum cgroup_leaf leaf, const char *path,
+		      char *const argv[], int end, int log, pid_t *pid)
 {
 	static char usual[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	char *envp[] = {usual, NULL};
-	int rc = privsep_exec_broker(argv, end, log, pid);
+	int rc = privsep_exec_helper(leaf, argv, end, log, pid);
 
-	return rc == -ENOTCONN ? spawn_process(path, argv, envp, end, log, pid)
-			       : rc;
+	if (rc == -ENOTCONN)
+		rc = spawn_process(path, argv, envp, end, log, pid);
+	if (rc == 0) /* a helper starts nothing before its first request */
+		(void)cgroup_place(leaf, *pid);
+	return rc;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spawn_exec.h - starts a zygote or paddock-browser, by this process or by privsep. */
+/* spawn_exec.h - starts a zygote or a helper program, by this process or by privsep. */
 #ifndef SUPERVISOR_SPAWN_SPAWN_EXEC_H
 #define SUPERVISOR_SPAWN_SPAWN_EXEC_H
 
 #include <sys/types.h>
+
+#include "supervisor/spawn/cgroup.h"
 
 /*
  * Start PATH (or privsep's path, if privsep runs) with ARGV: with an empty
@@ -15,11 +17,12 @@ int spawn_exec_zygote(const char *path, char *const argv[], int control,
 		      pid_t *pid);
 
 /*
- * Start paddock-browser at PATH with ARGV, and END (lent) as BROWSER_PROTO_FD:
- * as a zygote, but with the variable PATH, and with LOG (lent) as standard
- * error; where root is given up, under a separate uid. 0 and *PID, or -errno.
+ * Start the helper program LEAF, paddock-browser or paddock-egress, at PATH with
+ * ARGV, and END (lent) as descriptor 3: as a zygote, but with the variable PATH,
+ * and with LOG (lent) as standard error. Where root is given up paddock-browser
+ * has a separate uid, and paddock-egress is root's. 0 and *PID, or -errno.
  */
-int spawn_exec_browser(const char *path, char *const argv[], int end, int log,
-		       pid_t *pid);
+int spawn_exec_helper(enum cgroup_leaf leaf, const char *path,
+		      char *const argv[], int end, int log, pid_t *pid);
 
 #endif

@@ -81,6 +81,8 @@ struct spawner_job {
 	const char *const *reads;  /* of the rootfs; other paths are left out */
 	size_t n_reads;
 	struct program_limits limits;
+	/* the owner sends the cage channel at once, on the run's socket */
+	bool network;
 	/* locks on readable files are granted, which other processes of the host share */
 	bool locks;
 	/* exit without waiting for unmounts */

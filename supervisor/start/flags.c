@@ -270,6 +270,8 @@ struct config *flags_config(void *flags, char *errmsg, size_t size)
 		snprintf(errmsg, size, "%s: there is no such file", file);
 	if (rc == 0)
 		rc = apply_flags(c, f, errmsg, size);
+	if (rc == 0)
+		rc = config_read_grants(c, file, errmsg, size);
 	free(standard);
 	if (rc == 0)
 		return c;

@@ -417,6 +417,14 @@ void store_find_idem(struct store *s, const char *requestor,
 		     const char *template_id, const char *key, store_done done,
 		     void *arg);
 
+/*
+ * Find the newest run with the column journal = KEY that a run of REQUESTOR called, and
+ * that succeeded; or -ENOENT. The run and all its artifacts are there until UNTIL_MS at
+ * least. The row is as by store_get_task().
+ */
+void store_find_child(struct store *s, const char *requestor, const char *key,
+		      int64_t until_ms, store_done done, void *arg);
+
 struct store_filter {
 	const char *requestor;
 	int status;		 /* enum store_status, or -1 for any */

@@ -61,6 +61,13 @@ void store_find_idem(struct store *s, const char *requestor,
 	    .id = template_id, .key = key);
 }
 
+void store_find_child(struct store *s, const char *requestor, const char *key,
+		      int64_t until_ms, store_done done, void *arg)
+{
+	ASK(find_child, .urgent = true, .requestor = requestor, .key = key,
+	    .time_ms = until_ms);
+}
+
 void store_list_runs(struct store *s, const struct store_filter *f,
 		     store_done done, void *arg)
 {

@@ -75,7 +75,8 @@ struct store_op {
 	const struct store_op store_op_##what = {.exec = what, __VA_ARGS__}
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_inputs, store_op_get_task, store_op_list_tasks,
-    store_op_find_idem, store_op_list_runs, store_op_put_artifact,
+    store_op_find_idem, store_op_find_child, store_op_list_runs,
+    store_op_put_artifact,
     store_op_expire_artifacts, store_op_read_artifact, store_op_list_artifacts,
     store_op_usage, store_op_put_session, store_op_get_session,
     store_op_drop_session, store_op_drop_sessions, store_op_recover,

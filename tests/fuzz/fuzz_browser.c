@@ -20,7 +20,7 @@
 #include "browser/browser.h"
 #include "browser/chromium.h"
 #include "proto/json/json_pack.h"
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 #include "browser/net/resolve.h"
 #include "browser/process/chromium_starter.h"
 #include "browser/rpc_server.h"

@@ -6,7 +6,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 #include "base/mem.h"
-#include "browser/net/url_policy.h"
+#include "net/url_policy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

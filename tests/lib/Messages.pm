@@ -46,7 +46,7 @@ sub literals {
 sub messages {
 	my %seen;
 
-	my @all = qw(base proto ipc sandbox worker supervisor browser cli);
+	my @all = qw(base proto ipc net sandbox worker supervisor browser egress cli);
 	for my $file ( split /\n/, `find @all -name '*.[ch]' -o -name '*.def'` ) {
 		next if $file =~ $MACHINES;
 		my ($room) = split m{/}, $file;

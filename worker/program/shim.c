@@ -25,6 +25,7 @@
 #include "sandbox/filter.h"
 #include "worker/channel.h"
 #include "worker/progress.h"
+#include "worker/network/network.h"
 #include "worker/program/shim_private.h"
 #include "worker/report.h"
 #include "worker/signals.h"
@@ -350,8 +351,10 @@ static int start_program(const char **what)
 	int rc;
 
 	shim_open_door();
-	rc = shim_start(&shim, what);
-
+	*what = "the way to the network could not be made";
+	rc = cage.network ? network_open() : 0;
+	if (rc == 0)
+		rc = shim_start(&shim, what);
 	if (filter_load(&shim.sb->worker_filter) != 0)
 		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
 	return rc;
@@ -411,6 +414,8 @@ static void shim_serve(const struct sandbox *sb,
 	cage = *p;
 	shim = (struct shim){
 	    .sb = sb, .p = &cage, .proc = proc, .cpu_ms = p->w.cpu_ms};
+	if (p->network)
+		network_take(ZYGOTE_PROTO_RUN_FD);
 	channel_recv(&m);
 	if (m.type == MSG_PREPARE)
 		prepare_program(&m);

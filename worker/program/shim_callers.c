@@ -4,7 +4,8 @@
  * connection of its own, for the shim's loop. A process writes a name to the FIFO of
  * SHIM_DOOR, and the shim opens the two FIFOs of the name: one with the lines of the
  * process, the other for answers. A wrong line is answered, and harms no other process; a
- * process that reads no answers loses its connection.
+ * process that reads no answers loses its connection. Where more questions come than may
+ * wait, processes take turns. Nobody waits for the answers to a process that has ended.
  */
 #include "worker/program/shim_private.h"
 
@@ -38,6 +39,7 @@ static struct caller {
 static uint64_t last_serial;
 static size_t unsent; /* of all callers */
 static uint64_t speaking;
+static size_t next; /* index of the caller whose turn is the next */
 
 static int folder = -1, door = -1;
 static struct buf names;
@@ -68,6 +70,13 @@ static void end_caller(struct caller *c)
 	sys_drop(&c->lines);
 	buf_fini(&c->held);
 	*c = (struct caller){.lines = -1, .answers = -1};
+}
+
+/* The process reads no answers any more. */
+static void lose_answers(struct caller *c)
+{
+	shim_drop_questions(c->serial);
+	stop_answers(c);
 }
 
 static struct caller *find_caller(uint64_t serial)
@@ -174,7 +183,7 @@ static void feed_answers(struct caller *c)
 		buf_drop(&c->unsent, (size_t)n);
 		unsent -= (size_t)n;
 	} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		stop_answers(c);
+		lose_answers(c);
 	}
 }
 
@@ -194,7 +203,7 @@ void shim_answer_to(struct shim *s, uint64_t serial, const char *text, size_t n)
 	(void)buf_add(&c->unsent, "\n", 1);
 	feed_answers(c);
 	if (unsent > UNSENT_MAX)
-		stop_answers(c);
+		lose_answers(c);
 }
 
 static void refuse_line(struct shim *s, struct str id, const char *errmsg)
@@ -240,6 +249,10 @@ static void take_lines(struct shim *s, struct caller *c)
 			refuse_line(s, id, errmsg);
 		speaking = 0;
 		buf_drop(&c->held, n + 1);
+		if (c->answers < 0)
+			shim_drop_questions(c->serial);
+		if (shim_asks_are_full())
+			next = (size_t)(c - callers + 1) % SHIM_CALLERS_MAX;
 	}
 }
 
@@ -251,13 +264,12 @@ static bool is_readable(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Has the process ended before a first line? */
-static bool is_deserted(const struct caller *c)
+/* False: the process has closed its end of the answers, as each does at its end. */
+static bool has_reader(const struct caller *c)
 {
 	struct pollfd p = {.fd = c->answers};
 
-	return c->lines >= 0 && !is_readable(c->lines) && poll(&p, 1, 0) > 0 &&
-	       (p.revents & POLLERR) != 0;
+	return poll(&p, 1, 0) <= 0 || (p.revents & POLLERR) == 0;
 }
 
 static bool has_room(const struct caller *c)
@@ -283,6 +295,7 @@ static bool recv_lines(struct shim *s, struct caller *c)
 	take_lines(s, c);
 	if (c->looked > LINE_MAX_BYTES) {
 		shim_log(LOG_WARNING, long_line, sizeof(long_line) - 1);
+		lose_answers(c);
 		end_caller(c);
 	}
 	return n > 0;
@@ -304,27 +317,41 @@ size_t shim_poll_callers(struct pollfd p[SHIM_CALLERS_POLLED])
 		if (has_room(c))
 			p[n++] =
 			    (struct pollfd){.fd = c->lines, .events = POLLIN};
-		if (buf_len(&c->unsent) > 0)
-			p[n++] = (struct pollfd){.fd = c->answers,
-						 .events = POLLOUT};
+		if (c->answers >= 0)
+			p[n++] = (struct pollfd){
+			    .fd = c->answers,
+			    .events = buf_len(&c->unsent) > 0 ? POLLOUT : 0};
 	}
 	return n;
 }
 
+static void serve_caller(struct shim *s, struct caller *c, int reads)
+{
+	feed_answers(c);
+	if (c->answers >= 0 && !has_reader(c))
+		lose_answers(c);
+	for (int i = 0; i < reads && recv_lines(s, c); i++)
+		;
+	/* a process may end before a first line, which is no end of the FIFO */
+	if (c->answers < 0 && c->lines >= 0 && !is_readable(c->lines))
+		sys_drop(&c->lines);
+	if (c->lines < 0 && c->looked == buf_len(&c->held)) {
+		lose_answers(c);
+		end_caller(c);
+	}
+}
+
 void shim_serve_callers(struct shim *s, int reads)
 {
+	size_t first = next;
+
 	if (door < 0)
 		return;
-	for (struct caller *c = callers; c < callers + SHIM_CALLERS_MAX; c++) {
-		if (c->serial == 0)
-			continue;
-		feed_answers(c);
-		for (int i = 0; i < reads && recv_lines(s, c); i++)
-			;
-		if (is_deserted(c))
-			sys_drop(&c->lines);
-		if (c->lines < 0 && c->looked == buf_len(&c->held))
-			end_caller(c);
+	for (size_t i = 0; i < SHIM_CALLERS_MAX; i++) {
+		struct caller *c = &callers[(first + i) % SHIM_CALLERS_MAX];
+
+		if (c->serial != 0)
+			serve_caller(s, c, reads);
 	}
 	if (find_caller(0) != NULL)
 		recv_names();

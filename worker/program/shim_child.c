@@ -28,10 +28,12 @@
 #include "base/os/sys.h"
 #include "base/os/system_paths.h"
 #include "sandbox/fds.h"
+#include "worker/network/network.h"
 #include "worker/text.h"
 
-#define ARGS_MAX 64 /* the maximum in a manifest */
-#define SYNC_FD 5   /* the child's end of the socket for the start */
+#define ARGS_MAX 64	/* the maximum in a manifest */
+#define OWN_VARIABLES 7 /* the last only for some programs */
+#define SYNC_FD 5	/* the child's end of the socket for the start */
 #define EXIT_UNSTARTED 127
 #define START_LOOK_NS 100000000 /* between checks without an event */
 
@@ -128,15 +130,14 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	char *argv[ARGS_MAX + 2];
 	/* a program that may start ahead of runs gets the id by a line */
 	bool by_name = !s->prepared && !s->run.id_by_line;
-	char *envp[] = {(char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
-			(char *)"PATH=" SYSTEM_PATHS_ENV ":" ROOTFS_MODULES
-				"/bin",
-			(char *)"HOME=" ROOTFS_WORK,
-			(char *)"TMPDIR=/tmp",
-			(char *)"LANG=C.UTF-8",
-			python_path(),
-			by_name ? id : NULL,
-			NULL};
+	char *envp[OWN_VARIABLES + NETWORK_VARIABLES + 1] = {
+	    (char *)"PADDOCK_TEMPLATE_DIR=" ROOTFS_TEMPLATE,
+	    (char *)"PATH=" SYSTEM_PATHS_ENV ":" ROOTFS_MODULES "/bin",
+	    (char *)"HOME=" ROOTFS_WORK,
+	    (char *)"TMPDIR=/tmp",
+	    (char *)"LANG=C.UTF-8",
+	    python_path()};
+	size_t n = OWN_VARIABLES - 1;
 	struct start started = {.stage = STAGE_LISTENER};
 	const struct start own = {.stage = STAGE_OWN};
 	int rc;
@@ -147,6 +148,9 @@ _Noreturn static void exec_program(const struct shim *s, const int ends[5],
 	path_of(s, path, sizeof(path));
 	snprintf(id, sizeof(id), "PADDOCK_RUN_ID=%s", s->run_id);
 	make_argv(s, path, argv);
+	if (by_name)
+		envp[n++] = id;
+	network_variables(envp + n);
 	/* the program keeps files in out/; without space, out/ is made later */
 	if (chdir(ROOTFS_WORK) != 0 ||
 	    (mkdir("out", 0755) != 0 && errno != ENOSPC))

@@ -12,13 +12,11 @@
  *   shim_given.c      the input files of the run
  *   shim_child.c      from a fork of the shim to the program
  *   shim_lines.c      messages on the program's descriptor 3
- *   shim_steps.c      steps in messages, by name
  *   shim_questions.c  questions in messages, and answers
  *   shim_callers.c    processes with connections of their own
  *   shim_files.c      files of the program that become artifacts
  *   shim_output.c     files in out/, after the end of the program
  *   shim_resident.c   a program that stays for several runs
- *   shim_printed.c    what given code printed in a failed run
  */
 #ifndef WORKER_PROGRAM_SHIM_PRIVATE_H
 #define WORKER_PROGRAM_SHIM_PRIVATE_H
@@ -32,6 +30,7 @@
 #include "ipc/zygote_proto.h"
 #include "base/text/json_view.h"
 #include "sandbox/sandbox_program.h"
+#include "worker/program/told/shim_told.h"
 #include "worker/program/watch/shim_watch.h"
 #include "worker/text.h"
 
@@ -162,6 +161,9 @@ void shim_forget_questions(void); /* the open questions of a resident's run */
  */
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body);
 
+/* Nobody waits for the answers to the questions of CALLER any more. */
+void shim_drop_questions(uint64_t caller);
+
 bool shim_is_id(struct json_view id); /* is the JSON text a valid id? */
 
 bool shim_asks_are_full(void); /* does a further question have to wait? */
@@ -171,14 +173,6 @@ void shim_recv_answer(struct shim *s);
 
 /* Wait for the answer to an artifact: kept? BODY is the id, or the reason. */
 bool shim_await_artifact(struct shim *s, struct buf *body);
-
-/* ---- shim_steps.c ---- */
-
-/* NULL, or the error in the message (static). */
-const char *shim_step(struct str name, const char *state, struct str code,
-		      struct str message);
-
-void shim_forget_steps(void); /* the steps of a resident's run */
 
 /* ---- shim_files.c ---- */
 
@@ -213,16 +207,6 @@ bool shim_has_files(const struct shim *s);
 
 /* Remove the files and folders in out/ and in/, for a resident's next run. */
 void shim_empty_folders(struct shim *s);
-
-/* ---- shim_printed.c ---- */
-
-/* The beginning of the paths of both files; .stdout and .stderr follow. */
-#define SHIM_PRINTED "/dev/shm/.printed"
-
-/* Send what the code of a failed run printed. Async-signal-safe. */
-void shim_tell_printed(void);
-/* Remove both files, for a resident's next run. */
-void shim_forget_printed(void);
 
 /* ---- shim_wait.c ---- */
 

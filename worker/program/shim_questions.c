@@ -19,10 +19,12 @@
 /* bytes of the id that a program gives a question, as JSON */
 #define ID_MAX 256
 
+#define NOBODY UINT64_MAX /* no connection has this serial */
+
 /* Questions without an answer yet. seq 0: free. */
 static struct {
 	uint32_t seq;
-	uint64_t caller; /* the connection that asked; 0: descriptor 3 */
+	uint64_t caller; /* a connection; 0: descriptor 3; or NOBODY */
 	struct str id;	 /* JSON text; owned */
 } asked[MSG_ASKS_MAX];
 static uint32_t last_seq;
@@ -125,6 +127,19 @@ void shim_recv_answer(struct shim *s)
 
 	if (take_program_answer(s, &ok, &body) != 0)
 		channel_broken(); /* an answer without an artifact */
+}
+
+void shim_drop_questions(uint64_t caller)
+{
+	/* the supervisor answers a dropped question, too; so the question counts */
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		struct msg m = {.type = MSG_DROP, .drop = {asked[i].seq}};
+
+		if (asked[i].seq == 0 || asked[i].caller != caller)
+			continue;
+		asked[i].caller = NOBODY;
+		channel_send(&m);
+	}
 }
 
 void shim_forget_questions(void)

@@ -101,7 +101,20 @@ const EXPORT = String.raw`^[ \t]*export\s+(?:default\s+|(?=(?:async|const|let|va
 const CALL = String.raw`(?<![.\w$])(?<call>import)\s*\(`;
 const STATEMENTS = new RegExp(`(?<text>${NO_CODE})|${IMPORT}|${EXPORT}|${CALL}`, 'gm');
 
+// A missing name would be undefined instead, and would hide a global one from each later cell.
+const checkNames = (from, some) => {
+	const name = from.slice(1, -1);
+
+	if (!isBuiltin(name) && name !== 'paddock')
+		return;
+	const known = ['default', ...Object.keys(requireHere(name))];
+	const missing = some.split(',').map((one) => one.trim().split(/\s+as\s+/)[0]).find((one) => one && !known.includes(one));
+	if (missing)
+		throw new SyntaxError(`The requested module '${name}' does not provide an export named '${missing}'`);
+};
+
 const importOf = ({name, all, some, from}) => {
+	checkNames(from, some ?? '');
 	const module = `await paddockImport(${from})`;
 	const parts = [name && `default: ${name}`, some?.replaceAll(/\bas\b/g, ':')].filter(Boolean).join(', ');
 

@@ -2,8 +2,9 @@
 /*
  * children.c - the open calls of templates by a run. Each call is a request of
  * run_task_template in a session of the run's own, so that all checks of clients'
- * calls are made. server.c passes the questions of workers here. When the run ends, or
- * is to end, its calls are dropped, and the children of the calls are cancelled.
+ * calls are made. server.c passes the questions of workers here. Calls of templates beyond
+ * the run's bound wait for their turn, the oldest first. When the run ends, or is to end,
+ * its calls are dropped, and the children of the calls are cancelled.
  */
 #include "supervisor/mcp/children/children.h"
 #include "supervisor/mcp/children/children_private.h"
@@ -31,6 +32,7 @@ struct child_tool {
 	bool (*prepare)(const struct child_call *c, struct json_object *args,
 			struct tool_error *e);
 	const char *what; /* of a tool for reading: "T may not WHAT" */
+	bool makes_child; /* a place among the run's children is needed */
 };
 
 /* A call without an answer yet; the stream of its request. */
@@ -40,7 +42,9 @@ struct child_call {
 	uint32_t seq;
 	struct rpc_msg msg; /* owned, until the call has had its turn */
 	struct fair_queue_turn turn;
-	LIST_ENTRY(child_call) link;
+	bool has_place, waits;		  /* a waiting call has no turn */
+	LIST_ENTRY(child_call) link;	  /* in calls */
+	TAILQ_ENTRY(child_call) waitlink; /* in waiting */
 };
 
 /* A run with calls; job.children. */
@@ -50,18 +54,74 @@ struct children {
 	struct run_watch watch;
 	struct session session;
 	LIST_HEAD(, child_call) calls;
+	TAILQ_HEAD(, child_call) waiting; /* for places, the oldest first */
+	size_t n_placed;		  /* calls that have places */
 };
+
+/* ---- places ---- */
+
+/* Is there a place for a further child? Children of dropped calls have theirs to the end. */
+static bool has_place(const struct children *k)
+{
+	return k->n_placed + k->run->family.n_dropped <
+	       (size_t)k->run->limits.children;
+}
+
+static void give_place(struct child_call *c)
+{
+	c->has_place = true;
+	c->of->n_placed++;
+}
+
+static void stop_waiting(struct child_call *c)
+{
+	if (c->waits)
+		TAILQ_REMOVE(&c->of->waiting, c, waitlink);
+	c->waits = false;
+}
+
+/* Give free places to calls that wait. */
+static void fill_places(struct children *k)
+{
+	struct child_call *c;
+
+	while (has_place(k) && (c = TAILQ_FIRST(&k->waiting)) != NULL) {
+		stop_waiting(c);
+		give_place(c);
+		fair_queue_submit(k->ctx->turns, &k->run->requestor->turns,
+				  &c->turn);
+	}
+}
+
+/* True: C may begin; else C waits for a place. */
+static bool take_place(struct child_call *c)
+{
+	struct children *k = c->of;
+
+	if (!c->tool->makes_child || c->has_place)
+		return true;
+	if (TAILQ_EMPTY(&k->waiting) && has_place(k)) {
+		give_place(c);
+		return true;
+	}
+	c->waits = true;
+	TAILQ_INSERT_TAIL(&k->waiting, c, waitlink);
+	return false;
+}
 
 /* ---- answers ---- */
 
 static void call_free(struct child_call *c)
 {
-	struct session *s = &c->of->session;
+	struct children *k = c->of;
 
 	fair_queue_cancel(&c->turn);
+	stop_waiting(c);
 	LIST_REMOVE(c, link);
-	rpc_async_free(s->ctx->thread_pool, s->requestor, &c->msg);
+	k->n_placed -= c->has_place;
+	rpc_async_free(k->ctx->thread_pool, k->session.requestor, &c->msg);
 	free(c);
+	fill_places(k);
 }
 
 /* End C with ANSWER, which is emptied. */
@@ -130,14 +190,22 @@ static void drop_call(struct child_call *c)
 		req = request_find(&c->of->session, key, rpc_id_key(key, id));
 		json_object_put(id);
 	}
-	if (req != NULL)
-		request_drop(req, true); /* on_response() frees C */
-	else
+	if (req == NULL) {
 		call_free(c);
+		return;
+	}
+	if (req->run != NULL)
+		run_family_drop(req->run);
+	request_drop(req, true); /* on_response() frees C */
 }
 
 static void drop_all(struct children *k)
 {
+	struct child_call *c;
+
+	TAILQ_FOREACH(c, &k->waiting, waitlink) /* no call takes a free place */
+		c->waits = false;
+	TAILQ_INIT(&k->waiting);
 	while (!LIST_EMPTY(&k->calls))
 		drop_call(LIST_FIRST(&k->calls));
 }
@@ -149,6 +217,8 @@ static void on_notice(struct run_watch *w, struct run *r,
 	bool over = n->kind == NOTICE_ENDED || n->kind == NOTICE_RELEASED ||
 		    r->state == RUN_QUEUED; /* before the next attempt */
 
+	if (n->kind == NOTICE_CHILD)
+		fill_places(k);
 	if (!over && r->state != RUN_CANCELLING)
 		return;
 	drop_all(k);
@@ -186,6 +256,7 @@ static struct children *children_of(struct context *ctx, struct run *r)
 	k->run = r;
 	k->watch.on_notice = on_notice;
 	LIST_INIT(&k->calls);
+	TAILQ_INIT(&k->waiting);
 	session_init(&k->session, ctx, r->requestor, &session_ops, k);
 	k->session.caller = r;
 	k->session.via = TRUST_REMOTE; /* no operator's */
@@ -227,11 +298,12 @@ static bool prepare_reading(const struct child_call *c,
 }
 
 static const struct child_tool tools[] = {
-    {"run_task_template", prepare_run, NULL},
-    {"search_task_templates", prepare_reading, "search all templates (*)"},
-    {"list_task_templates", prepare_reading, "list all templates (*)"},
+    {"run_task_template", prepare_run, NULL, true},
+    {"search_task_templates", prepare_reading, "search all templates (*)",
+     false},
+    {"list_task_templates", prepare_reading, "list all templates (*)", false},
     {"get_artifact", prepare_reading,
-     "read artifacts, without a grant of all templates (*)"},
+     "read artifacts, without a grant of all templates (*)", false},
 };
 
 static const struct child_tool *tool_named(const char *name)
@@ -256,6 +328,8 @@ static void take_call(void *arg)
 	struct tool_error e = {0};
 	struct rpc_msg m;
 
+	if (!take_place(c))
+		return;
 	if (!c->tool->prepare(c, args, &e)) {
 		audit_refused(k->run->requestor, c->tool->name,
 			      json_member_str(args, "templateId"), e.code);

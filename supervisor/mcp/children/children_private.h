@@ -27,11 +27,11 @@ struct child_answer {
  * May PARENT call a template with the arguments ARGS, of run_task_template? False: E
  * says why not.
  */
-bool children_may(const struct context *ctx, const struct run *parent,
+bool children_may(const struct context *ctx, struct run *parent,
 		  struct json_object *args, struct tool_error *e);
 
 /* May PARENT read what its client may? False: E says that PARENT may not WHAT. */
-bool children_may_read(const struct context *ctx, const struct run *parent,
+bool children_may_read(const struct context *ctx, struct run *parent,
 		       const char *what, struct tool_error *e);
 
 /* Make the answer of a child that has ended, as A says. */

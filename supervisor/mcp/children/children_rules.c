@@ -12,6 +12,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/packages/templates/catalogue.h"
+#include "supervisor/run/run_lacked.h"
 #include "supervisor/session/session.h"
 
 /* Return the first member of O (may be NULL) besides the N words, or NULL. */
@@ -54,13 +55,14 @@ static bool are_known(struct json_object *args, struct tool_error *e)
 }
 
 /* The text WHAT is such as "call csv_profile"; the grant would have to list ASKED. */
-static bool refuse_grant(const struct run *parent, const char *asked,
+static bool refuse_grant(struct run *parent, const char *asked,
 			 const char *what, const char *why,
 			 struct tool_error *e)
 {
 	struct json_object *list = json_object_new_array();
 
 	json_object_array_add(list, json_text_new(asked));
+	run_lacked_add(parent, "templates", asked);
 	tool_error_set(e, "PERMISSION_NOT_ALLOWED",
 		       json_pack("asked:o key:s whoCanGrant:s", list,
 				 "templates", "the operator and the author"),
@@ -69,7 +71,7 @@ static bool refuse_grant(const struct run *parent, const char *asked,
 }
 
 /* A tool for reading shows what is the requestor's: a grant of some templates is not enough. */
-bool children_may_read(const struct context *ctx, const struct run *parent,
+bool children_may_read(const struct context *ctx, struct run *parent,
 		       const char *what, struct tool_error *e)
 {
 	const char *why = grants_call(parent->template, ctx->config, "*");
@@ -88,7 +90,7 @@ static bool may_write(const struct template *t)
 	       json_object_get_boolean(destroys);
 }
 
-bool children_may(const struct context *ctx, const struct run *parent,
+bool children_may(const struct context *ctx, struct run *parent,
 		  struct json_object *args, struct tool_error *e)
 {
 	const char *id = json_member_str(args, "templateId");

@@ -189,6 +189,7 @@ static const struct method all[] = {
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
+    {"paddock/draft", draft_methods_draft, MCP_ALWAYS, false, false},
     {"paddock/usage", server_methods_usage, MCP_ALWAYS, false, false},
     {"paddock/putArtifact", upload_method_put, MCP_ALWAYS, false, false},
     {"paddock/readArtifact", upload_method_read, MCP_ALWAYS, false, false},

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "supervisor/run/exec/runs.h"
-#include "supervisor/mcp/tools/remote_run_watch.h"
+#include "supervisor/mcp/tasks/remote_run_watch.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 #include "supervisor/session/result/resource_uri.h"
 #include "supervisor/mcp/methods/resources.h"

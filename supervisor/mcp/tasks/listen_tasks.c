@@ -23,7 +23,7 @@
 #include "supervisor/run/audit.h"
 #include "supervisor/run/record/task_json.h"
 #include "supervisor/session/response.h"
-#include "supervisor/mcp/tools/remote_run_watch.h"
+#include "supervisor/mcp/tasks/remote_run_watch.h"
 
 #define METHOD "notifications/tasks"
 /* wait after a failure of the store or the threads */

@@ -343,7 +343,7 @@ void tool_run_create(struct request *req)
 	bool async = ask->mode == MODE_ASYNC || req->as_task;
 	struct run *r;
 
-	if (tool_run_files(req))
+	if (tool_run_journal(req) || tool_run_files(req))
 		return;
 	ask->wish.promised = async;
 	ask->wish.inputs_text = req->msg.inputs;
@@ -352,6 +352,7 @@ void tool_run_create(struct request *req)
 	r = runs_create(s->ctx->runs, s->requestor, ask->template, ask->inputs,
 			&ask->wish, &tool_error);
 	if (r == NULL) {
+		run_journal_leave(s->caller, &ask->call_key);
 		request_tool_error(req, &tool_error);
 		return;
 	}
@@ -411,12 +412,14 @@ void tool_run_submit(struct request *req, struct template *t,
 	    .idem_key = json_member_str(options, "idempotencyKey"),
 	    .session_id = o->session_id,
 	    .retried_from = o->retried_from,
+	    .journal = o->journal,
 	    .parent = req->session->caller,
 	    .allows_writes =
 		json_object_get_boolean(json_member(options, "allowWrites")),
 	    .trace = mcp_trace_parent(req->msg.params),
 	    .trust = session_trust(req->session),
 	};
+	ask->journaled = tool_run_is_journaled(ask->wish.parent, t, o->inputs);
 	/* with a handle and answers by tasks/update, the run is a task as well */
 	if (req->as_task || (ask->mode == MODE_ASYNC && req->may_be_task &&
 			     mcp_declares(req->terms->capabilities,
@@ -426,6 +429,8 @@ void tool_run_submit(struct request *req, struct template *t,
 		tool_run_digest(req, tool_run_retry);
 	else if (ask->wish.idem_key != NULL)
 		tool_run_digest(req, tool_run_find_or_create);
+	else if (ask->journaled)
+		tool_run_digest(req, tool_run_create);
 	else if (mcp_has(req->terms->revision, MCP_STATELESS) &&
 		 json_object_object_length(req->terms->capabilities) > 0 &&
 		 rpc_async_is_large(req->msg.bytes))

@@ -27,7 +27,7 @@ static void digest_request(struct request *req)
 {
 	struct tool_run_args *ask = req->state;
 
-	if (ask->wish.idem_key != NULL)
+	if (ask->wish.idem_key != NULL || ask->journaled)
 		inputs_digest_json(ask->digest, ask->inputs,
 				   ask->template->secret ? ask->seal : NULL);
 	if (mcp_has(req->terms->revision, MCP_STATELESS))

@@ -7,6 +7,7 @@
  *   tool_try_again.c       takes an earlier run's inputs
  *   tool_run_inputs.c      checks the inputs by the schema
  *   tool_run_files.c       looks up files in the inputs
+ *   tool_run_journal.c     finds the child that a run called before
  *   tool_run_idempotent.c  finds the run of an idempotencyKey
  *   tool_run_digest.c      makes digests to compare calls
  *   tool_run_retry.c       questions taken along, and answers brought back
@@ -32,7 +33,9 @@ struct tool_run_args {
 	struct run_wish wish;
 	enum template_mode mode;
 	enum store_task form; /* the form of the answer */
-	/* digest of INPUTS, for calls with an idempotencyKey */
+	bool journaled;	      /* a run calls, and may find the child again */
+	struct run_journal_call call_key; /* JOURNALED: wish.journal */
+	/* digest of INPUTS, for calls with an idempotencyKey, or JOURNALED */
 	char digest[INPUTS_DIGEST_SIZE];
 	unsigned char seal[INPUTS_DIGEST_KEY];	/* key for secret inputs */
 	unsigned char call[REQUEST_STATE_CALL]; /* digest of the call */
@@ -77,6 +80,7 @@ struct tool_run_order {
 	struct json_object *options;
 	const char *session_id;	  /* browser session of the run, or NULL */
 	const char *retried_from; /* the run to repeat, or NULL */
+	const char *journal;	  /* of the run to repeat, or NULL */
 	enum store_task form;
 };
 
@@ -111,6 +115,15 @@ void tool_run_present_row(struct request *req, const struct store_run *row);
  * are found, or REQ is refused.
  */
 bool tool_run_files(struct request *req);
+
+/* Can a call of T by PARENT (NULL: a client calls) find its child again? */
+bool tool_run_is_journaled(const struct run *parent, const struct template *t,
+			   struct json_object *inputs);
+/*
+ * Is the child that REQ made before looked up? Then REQ is answered with the child, or
+ * tool_run_create() is called once more, or REQ is refused.
+ */
+bool tool_run_journal(struct request *req);
 
 /* Make the run of REQ. */
 void tool_run_create(struct request *req);

@@ -22,8 +22,10 @@
 #include "supervisor/run/threads/thread_pool.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 
-#define INPUTS "inputs" /* in the message's params, beside the arguments */
-#define DEEPEST 16	/* most tokens in a pointer of "members" */
+/* in the message's params, beside the arguments */
+#define INPUTS "inputs"
+#define JOURNAL "journal"
+#define DEEPEST 16 /* most tokens in a pointer of "members" */
 
 /*
  * Inputs being merged on a thread; the request is held, and *lends* its
@@ -160,6 +162,7 @@ static void submit_again(struct request *req, struct template *t)
 		.inputs = json_member(req->msg.params, INPUTS),
 		.options = json_member(args_of(req), "options"),
 		.retried_from = json_member_str(args_of(req), "runId"),
+		.journal = json_member_str(req->msg.params, JOURNAL),
 		.form = STORE_TASK_VIEW});
 }
 
@@ -330,6 +333,19 @@ static const char *version_of(const struct request *req,
 		   : NULL;
 }
 
+/*
+ * Note where the new run finds the children of the run in ROW again. Whoever repeats a
+ * success wants all of it done again.
+ */
+static void note_journal(struct request *req, const struct store_run *row)
+{
+	const char *journal = row->journal != NULL ? row->journal : row->id;
+
+	json_object_object_del(req->msg.params, JOURNAL);
+	if (row->status != STORE_SUCCEEDED)
+		json_add(req->msg.params, JOURNAL ":s", journal);
+}
+
 static void on_inputs(void *arg, const struct store_result *res)
 {
 	struct request *req = arg;
@@ -343,6 +359,7 @@ static void on_inputs(void *arg, const struct store_result *res)
 			    json_member(args_of(req), "options"));
 	if (t == NULL || !has_all(req, row, json_member(args_of(req), INPUTS)))
 		return;
+	note_journal(req, row);
 	m = xcalloc(1, sizeof(*m));
 	*m = (struct merging){.request = req,
 			      .template = template_ref(t),

@@ -17,10 +17,12 @@
 #include "base/mem.h"
 #include "base/text/words.h"
 #include "ipc/browser_proto.h"
+#include "net/network_word.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/packages/grants/granted_path.h"
 #include "supervisor/packages/grants/grants_private.h"
 #include "supervisor/packages/templates/template_shipped.h"
+#include "supervisor/runtime/runtime.h"
 
 #define SAID_MAX ((size_t)8) /* most words of a kind, in a sentence */
 
@@ -41,7 +43,15 @@ static bool covers_read(const struct config_grant *g, const char *word)
 
 static bool covers_network(const struct config_grant *g, const char *word)
 {
-	return words_have(g->network, word);
+	const char *list = g->network, *have;
+	size_t n;
+
+	if (strcmp(word, TEMPLATE_GRANTED) == 0)
+		return true;
+	while ((have = words_next(&list, &n)) != NULL)
+		if (network_word_covers(have, n, word))
+			return true;
+	return false;
 }
 
 static bool covers_secret(const struct config_grant *g, const char *word)
@@ -56,22 +66,30 @@ static bool covers_locks(const struct config_grant *g, const char *word)
 }
 
 const struct grants_kind grants_kinds[GRANTS_KINDS] = {
-    {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL,
+    {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL, false,
      covers_tool},
     {"templates", "templates", "templates", "to call the template ",
-     "to call the templates ", NULL, covers_template},
+     "to call the templates ", NULL, false, covers_template},
     {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
-     covers_read},
+     false, covers_read},
     {"network", "network", "network", "to connect to ", "to connect to ",
-     "no template can have network access in this version of paddock",
+     "no template can have network access in this version of paddock", false,
      covers_network},
     {"secrets", "secrets", "secrets", "for the secret ", "for the secrets ",
-     "no template can have secrets in this version of paddock", covers_secret},
-    {"locks", "locks", "locks", "to lock files", "", NULL, covers_locks},
+     "no template can have secrets in this version of paddock", false,
+     covers_secret},
+    {"locks", "locks", "locks", "to lock files", "", NULL, false, covers_locks},
 };
 
 #define CALLS (&grants_kinds[1])
 #define READS (&grants_kinds[2])
+#define NETWORK (&grants_kinds[3])
+
+const char *grants_nobody(const struct grants_kind *k, const struct template *t)
+{
+	return k->to_programs && runtimes[t->runtime]->sees_host ? NULL
+								 : k->nobody;
+}
 
 /* ---- asked ---- */
 
@@ -80,6 +98,8 @@ static struct json_object *asked(const struct template *t,
 {
 	struct json_object *p = json_member(t->manifest, "permissions");
 
+	if (k == NETWORK)
+		return t->network;
 	return k->member == NULL ? json_member(t->manifest, k->key)
 				 : json_member(p, k->member);
 }
@@ -187,8 +207,8 @@ static bool covers(const struct config_grant *g, void *arg)
 	return q->kind->covers(g, q->word);
 }
 
-static bool granted(const struct template *t, const struct config *c,
-		    const struct grants_kind *k, const char *word)
+bool grants_covers(const struct template *t, const struct config *c,
+		   const struct grants_kind *k, const char *word)
 {
 	struct input_request q = {k, word};
 
@@ -198,7 +218,7 @@ static bool granted(const struct template *t, const struct config *c,
 bool grants_read(const struct template *t, const struct config *c,
 		 const char *path)
 {
-	return granted(t, c, READS, path);
+	return grants_covers(t, c, READS, path);
 }
 
 static bool add_reads(const struct config_grant *g, void *list)
@@ -236,7 +256,7 @@ const char *grants_tool(const struct template *t, const struct config *c,
 	if (!asks)
 		return "the manifest's tools do not list it, which the "
 		       "template's author can change";
-	if (!granted(t, c, GRANTS_TOOLS, tool))
+	if (!grants_covers(t, c, GRANTS_TOOLS, tool))
 		return "it is no more granted to the template; the operator "
 		       "can grant it, by tools of its [grant] in paddock.conf";
 	return NULL;
@@ -256,11 +276,63 @@ const char *grants_call(const struct template *t, const struct config *c,
 	if (asked == NULL)
 		return "its manifest's permissions.templates do not list it, "
 		       "which the template's author can change";
-	if (!granted(t, c, CALLS, asked))
+	if (!grants_covers(t, c, CALLS, asked))
 		return "it is no more granted to the template; the operator "
 		       "can grant it, by templates of its [grant] in "
 		       "paddock.conf";
 	return NULL;
+}
+
+/* Return the members of the packet of paddock-egress for the word, N bytes. */
+static struct json_object *network_host(const char *word, size_t n)
+{
+	size_t host = network_word_host(word, n);
+	struct json_object *allow = NULL, *o;
+	const char *at = word + host;
+	char rule[PATH_RULE_MAX];
+
+	while (network_word_next(&at, word + n, rule)) {
+		if (allow == NULL)
+			allow = json_object_new_array();
+		json_object_array_add(allow, json_text_new(rule));
+	}
+	o = json_pack("host:S allow?o", word, host, allow);
+	return o;
+}
+
+struct networks {
+	const struct template *template;
+	struct json_object *list;
+};
+
+/* Grants of all templates name none, so none of their hosts is meant. */
+static bool add_network(const struct config_grant *g, void *arg)
+{
+	const char *words = g->network, *word;
+	const struct networks *all = arg;
+	size_t n;
+
+	while (strcmp(g->name, all->template->id) == 0 &&
+	       (word = words_next(&words, &n)) != NULL)
+		json_object_array_add(all->list, network_host(word, n));
+	return false;
+}
+
+struct json_object *grants_network(const struct template *t,
+				   const struct config *c)
+{
+	struct json_object *list = json_object_new_array();
+	struct networks all = {t, list};
+
+	if (t->network_granted)
+		any_grant(t, c, add_network, &all);
+	for (size_t i = 0; i < n_asked(t, NETWORK) && !t->network_granted;
+	     i++) {
+		const char *word = asked_word(t, NETWORK, i);
+
+		json_object_array_add(list, network_host(word, strlen(word)));
+	}
+	return list;
 }
 
 static bool add_hosts(const struct config_grant *g, void *list)
@@ -294,10 +366,12 @@ struct json_object *grants_words(const struct template *t,
 
 	for (size_t i = 0; i < n_asked(t, k); i++) {
 		const char *word = asked_word(t, k, i);
-		bool has = which != GRANTS_ASKED && granted(t, c, k, word);
+		bool has =
+		    which != GRANTS_ASKED && grants_covers(t, c, k, word);
 
 		if (which == GRANTS_ASKED || (which == GRANTS_HELD && has) ||
-		    (which == GRANTS_LACKED && (!has || k->nobody != NULL)))
+		    (which == GRANTS_LACKED &&
+		     (!has || grants_nobody(k, t) != NULL)))
 			json_object_array_add(list, json_text_new(word));
 	}
 	return list;
@@ -351,9 +425,10 @@ static void refuse_kind(const struct template *t, const struct config *c,
 			const struct grants_kind *k, struct json_object *list,
 			struct tool_error *r)
 {
+	const char *nobody = grants_nobody(k, t);
 	struct json_object *details;
 	bool many = json_object_array_length(list) > 1;
-	bool other = k->nobody == NULL && grants_is_other_package(t, c);
+	bool other = nobody == NULL && grants_is_other_package(t, c);
 	char *said = said_words(list);
 	char *asks = xasprintf("%s asks %s%s", t->id, many ? k->many : k->asks,
 			       k == GRANTS_LOCKS ? "" : said);
@@ -361,16 +436,16 @@ static void refuse_kind(const struct template *t, const struct config *c,
 	char *line = json_object_array_length(list) > SAID_MAX
 			 ? xstrdup(k->key)
 			 : xasprintf("%s = %s", k->key, said);
-	char *who = k->nobody != NULL
-			? xasprintf("nobody: %s", k->nobody)
+	char *who = nobody != NULL
+			? xasprintf("nobody: %s", nobody)
 			: xasprintf("the operator, by %s in [grant \"%s\"] of "
 				    "paddock.conf",
 				    other ? "digest" : k->key, t->id);
 
 	details = json_pack("asked:O key:s whoCanGrant:s", list, k->key, who);
-	if (k->nobody != NULL)
+	if (nobody != NULL)
 		tool_error_set(r, "PERMISSION_NOT_ALLOWED", details,
-			       "%s, and %s", asks, k->nobody);
+			       "%s, and %s", asks, nobody);
 	else if (other)
 		tool_error_set(
 		    r, "PERMISSION_NOT_ALLOWED", details,

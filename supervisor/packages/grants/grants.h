@@ -63,6 +63,13 @@ struct json_object *grants_hosts(const struct template *t,
 				 const struct config *c);
 
 /*
+ * Return what T, which is granted all that it asks for, may connect to: an array of
+ * {host, allow?} as paddock-egress is told, the caller's.
+ */
+struct json_object *grants_network(const struct template *t,
+				   const struct config *c);
+
+/*
  * Return {asked, granted, missing?: [{key, asked, reason?}], grant?}: for
  * people and clients, who see only the permissions asked for; HOSTS: the hosts
  * granted as well. The member grant has the lines to grant the missing

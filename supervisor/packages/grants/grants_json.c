@@ -32,21 +32,17 @@ static void add_shown(struct json_object *o, const struct grants_kind *k,
 	}
 }
 
-/*
- * Add a line for K with the words of LIST; a word that cannot be written or
- * granted becomes a remark.
- */
-static void put_line(struct buf *b, const struct grants_kind *k,
-		     struct json_object *list)
+void grants_put_line(struct buf *b, const struct template *t,
+		     const struct grants_kind *k, struct json_object *list)
 {
+	const char *nobody = grants_nobody(k, t);
 	size_t n = json_object_array_length(list), put = 0;
 
 	json_each(one, list) {
 		const char *word = json_object_get_string(one);
 
-		if (k->nobody != NULL)
-			buf_printf(b, "# %s = %s: %s\n", k->key, word,
-				   k->nobody);
+		if (nobody != NULL)
+			buf_printf(b, "# %s = %s: %s\n", k->key, word, nobody);
 		else if (!grants_is_known(k, word))
 			buf_printf(b, "# %s: there is no tool %s\n", k->key,
 				   word);
@@ -56,7 +52,7 @@ static void put_line(struct buf *b, const struct grants_kind *k,
 				   "but a folder above it can\n",
 				   k->key, word);
 	}
-	for (size_t i = 0; k->nobody == NULL && i < n; i++) {
+	for (size_t i = 0; nobody == NULL && i < n; i++) {
 		const char *word =
 		    json_object_get_string(json_object_array_get_idx(list, i));
 
@@ -94,8 +90,8 @@ struct json_object *grants_view(const struct template *t,
 		if (json_object_array_length(list) > 0) {
 			json_object_array_add(
 			    lack, json_pack("key:s asked:O reason?s", k->key,
-					    list, k->nobody));
-			put_line(&lines, k, list);
+					    list, grants_nobody(k, t)));
+			grants_put_line(&lines, t, k, list);
 		}
 		json_object_put(list);
 	}
@@ -129,7 +125,7 @@ static char *section(const struct template *t)
 
 		asks_tools |=
 		    k == GRANTS_TOOLS && json_object_array_length(list) > 0;
-		put_line(&b, k, list);
+		grants_put_line(&b, t, k, list);
 		json_object_put(list);
 	}
 	if (asks_tools)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grants_private.h - shares the kinds of permissions between grants.c and
- * grants_json.c.
+ * grants_private.h - shares the kinds of permissions between grants.c,
+ * grants_json.c and grants_draft.c.
  */
 #ifndef SUPERVISOR_GRANTS_GRANTS_PRIVATE_H
 #define SUPERVISOR_GRANTS_GRANTS_PRIVATE_H
 
+#include "base/buf.h"
 #include "supervisor/packages/grants/grants.h"
 
 struct grants_kind {
@@ -14,7 +15,9 @@ struct grants_kind {
 	const char *shown;  /* the name in views */
 	const char *asks;   /* "T asks ..." for one word, in sentences */
 	const char *many;   /* as ASKS, for several words */
-	const char *nobody; /* NULL, or: why no operator can grant this kind */
+	/* NULL, or: why no operator can grant this kind */
+	const char *nobody;
+	bool to_programs; /* programs can have the kind all the same */
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
 
@@ -33,6 +36,18 @@ struct json_object *grants_words(const struct template *t,
 				 const struct config *c,
 				 const struct grants_kind *k,
 				 enum grants_which which);
+/* Is T granted WORD of K? */
+bool grants_covers(const struct template *t, const struct config *c,
+		   const struct grants_kind *k, const char *word);
+/*
+ * Append a line of paddock.conf for K with the words of LIST; a word that cannot be
+ * written or granted becomes a remark.
+ */
+void grants_put_line(struct buf *b, const struct template *t,
+		     const struct grants_kind *k, struct json_object *list);
+/* Return why no operator can grant K to T, or NULL. */
+const char *grants_nobody(const struct grants_kind *k,
+			  const struct template *t);
 /* Are there grants of T's name that hold for other packages alone? */
 bool grants_is_other_package(const struct template *t, const struct config *c);
 /* Can WORD be written in paddock.conf? An unknown tool cannot. */

@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/os/nofollow.h"
-#include "ipc/host_pattern.h"
+#include "net/network_word.h"
 #include "proto/json/json.h"
 #include "supervisor/packages/package/package.h"
 #include "supervisor/runtime/runtime.h"
@@ -91,11 +93,6 @@ static void take_lower(int64_t *limit, struct json_object *o)
 		*limit = json_object_get_int64(o);
 }
 
-static bool is_place(const char *place)
-{
-	return host_pattern_is_place(place, strlen(place));
-}
-
 static bool is_path(const char *path)
 {
 	return nofollow_is_plain(path + 1);
@@ -120,6 +117,54 @@ static int check_list(struct diagnostics *f, struct json_object *p,
 	return rc;
 }
 
+/* ---- network ---- */
+
+/* Return the word of ONE, an element of the manifest's network; the caller's. */
+static char *network_word(struct json_object *one)
+{
+	struct json_object *allow = json_member(one, "allow");
+	struct buf word = {0};
+	char mark = '=';
+
+	if (json_object_is_type(one, json_type_string))
+		return xstrdup(json_object_get_string(one));
+	buf_add_str(&word, json_member_str(one, "host"));
+	json_each(rule, allow) {
+		const char *text = json_object_get_string(rule);
+		size_t method = strcspn(text, " ");
+
+		buf_printf(&word, "%c%.*s:%s", mark, (int)method, text,
+			   text[method] == ' ' ? text + method + 1 : "");
+		mark = ',';
+	}
+	return buf_take(&word, NULL);
+}
+
+static int read_network(struct template *t, struct json_object *list,
+			struct diagnostics *f)
+{
+	size_t n = json_length(list), i = 0;
+	int rc = 0;
+
+	if (n > 0)
+		t->network = json_object_new_array();
+	json_each(one, list) {
+		char *word = network_word(one), at[PLACE_SIZE];
+		const char *fault = NULL;
+
+		if (n == 1 && strcmp(word, TEMPLATE_GRANTED) == 0)
+			t->network_granted = true;
+		else
+			fault = network_word_fault(word, strlen(word));
+		snprintf(at, sizeof(at), "/permissions/network/%zu", i++);
+		if (fault != NULL)
+			rc = fail(f, at, "\"%s\": %s", word, fault);
+		json_object_array_add(t->network, json_text_new(word));
+		free(word);
+	}
+	return rc;
+}
+
 int manifest_permissions_read(struct template *t, struct json_object *manifest,
 			      struct diagnostics *f)
 {
@@ -129,9 +174,7 @@ int manifest_permissions_read(struct template *t, struct json_object *manifest,
 			    "is not a plain absolute path, such as /srv/data: "
 			    "not / itself, and without . and ..");
 
-	if (check_list(f, p, "network", is_place,
-		       "is not a HOST:PORT such as db.example.org:5432") < 0 ||
-	    rc < 0)
+	if (read_network(t, json_member(p, "network"), f) < 0 || rc < 0)
 		return -EINVAL;
 	if (!runtimes[t->runtime]->sees_host)
 		return 0;

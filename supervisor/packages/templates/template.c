@@ -43,6 +43,7 @@ void template_unref(struct template *t)
 	free(t->entry);
 	free(t->code);
 	free(t->reads);
+	json_object_put(t->network);
 	free(t->auto_pointer);
 	free(t);
 }

@@ -36,6 +36,9 @@ struct template_retry {
 	unsigned on; /* bits of enum template_retry_on */
 };
 
+/* the only word of a manifest's network: all that the operator grants */
+#define TEMPLATE_GRANTED "granted"
+
 #define TEMPLATE_UNSAID (-1) /* a limit not set: the server's default holds */
 
 struct template_limits { /* limits of the manifest, or TEMPLATE_UNSAID */
@@ -79,8 +82,11 @@ struct template
 	/* program: paths asked for, borrowed from manifest */
 	const char **reads;
 	size_t n_reads;
-	unsigned trust; /* enum template_trust bits */
-	bool partial;	/* the manifest's supportsPartialSuccess */
+	/* owned: words of net/network_word.h, asked for; NULL: no network */
+	struct json_object *network;
+	bool network_granted; /* instead: all that the operator grants */
+	unsigned trust;	      /* enum template_trust bits */
+	bool partial;	      /* the manifest's supportsPartialSuccess */
 	double partial_threshold;
 	enum template_mode mode;
 	char *auto_pointer; /* pointer of autoAsync; NULL: none */

@@ -45,6 +45,11 @@ struct run_wish {
 	/* the run that calls, which has a worker; or NULL: a client calls */
 	struct run *parent;
 	bool allows_writes; /* without PARENT: options.allowWrites */
+	/*
+	 * The run's key in PARENT's journal; without PARENT the journal of the repeated
+	 * run. NULL: the run has a journal of its own.
+	 */
+	const char *journal;
 	const char *idem_key;
 	const char *idem_digest; /* with idem_key */
 	enum store_task

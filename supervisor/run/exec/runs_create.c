@@ -89,7 +89,7 @@ static bool refuse_draining(const struct requestor *q, struct tool_error *r)
 
 /* A new run's way to its start. */
 struct start {
-	bool now; /* one more run could start now, at this server */
+	bool now; /* the server has room for a further run now */
 	/* the error {errorCode, message} where other servers alone may start the run */
 	struct json_object *lack;
 };
@@ -277,13 +277,17 @@ static void set_aside(struct runs *s, struct run *r,
 }
 
 /* Make the new run R a child of the run that calls. False: E says why not. */
-static bool join_parent(struct run *r, const struct run_wish *wish,
-			struct tool_error *e)
+static bool join_parent(const struct runs *s, struct run *r,
+			const struct run_wish *wish, struct tool_error *e)
 {
 	struct run *parent = wish->parent;
 	int64_t left;
 
 	r->family.allows_writes = wish->allows_writes;
+	r->family.journal.id = xstrdup_opt(wish->journal);
+	r->family.journal.resumes =
+	    wish->journal != NULL &&
+	    (parent == NULL || run_journal_resumes(parent));
 	if (parent == NULL)
 		return true;
 	left = run_left_ms(parent);
@@ -291,7 +295,7 @@ static bool join_parent(struct run *r, const struct run_wish *wish,
 		r->limits.timeout_ms = left > 1 ? left : 1;
 		r->limits.by[LIMIT_TIMEOUT] = BY_CALLER;
 	}
-	if (!runs_may_wait_for(parent, r, e))
+	if (!runs_may_wait_for(s, parent, r, e))
 		return false;
 	run_family_join(r, parent);
 	return true;
@@ -339,7 +343,7 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 	r->notebook.name = xstrdup_opt(notebook);
 	r->remote.lack = start.lack;
 	if (!files_fit(r, wish->files, tool_error) ||
-	    !join_parent(r, wish, tool_error)) {
+	    !join_parent(s, r, wish, tool_error)) {
 		run_free(r);
 		return NULL;
 	}
@@ -393,6 +397,8 @@ struct run *runs_create(struct runs *s, struct requestor *requestor,
 	r = create(s, requestor, template, inputs, wish, tool_error);
 	if (wish->parent != NULL && wish->parent->family.n_open == 0)
 		runs_take_back(s, wish->parent);
+	else if (wish->parent != NULL && r != NULL && r->state == RUN_QUEUED)
+		runs_pump(s); /* another run may start in the lent place */
 	return r;
 }
 

@@ -3,6 +3,7 @@
  * runs_family.c - bounds and places of runs that call runs. A run lends the place among
  * running runs while children are open, so that parents never keep children waiting.
  * runs_create.c makes children; a call beyond a bound is refused by the bound's name.
+ * mcp/children/ holds the bound on children at once.
  */
 #include "supervisor/run/exec/runs_private.h"
 
@@ -12,6 +13,7 @@
 #include "base/mem.h"
 #include "supervisor/run/limits.h"
 
+#define RUNS_LOOKED_AT 1000
 #define FIXED "nobody: the bound is fixed"
 
 static bool refuse_depth(const struct run *parent, int64_t most,
@@ -40,21 +42,6 @@ static bool refuse_in_all(const struct run *parent, struct tool_error *e)
 	return false;
 }
 
-static bool refuse_at_once(const struct run *parent, struct tool_error *e)
-{
-	char *who = limits_who_can_raise(parent, LIMIT_CHILDREN);
-
-	tool_error_set(e, "RESOURCE_LIMIT",
-		       limits_details(parent, LIMIT_CHILDREN,
-				      (int64_t)parent->family.n_open + 1),
-		       "%zu calls of this run are open, which is as many as "
-		       "may be at once; await one first (who can raise that is "
-		       "%s)",
-		       parent->family.n_open, who);
-	free(who);
-	return false;
-}
-
 bool runs_may_call(const struct runs *s, const struct run *parent,
 		   struct tool_error *e)
 {
@@ -64,25 +51,56 @@ bool runs_may_call(const struct runs *s, const struct run *parent,
 		return refuse_depth(parent, depth, e);
 	if (parent->family.n_made >= RUN_CHILDREN_MAX)
 		return refuse_in_all(parent, e);
-	return parent->family.n_open < (size_t)parent->limits.children ||
-	       refuse_at_once(parent, e);
+	return true;
 }
 
-bool runs_may_wait_for(const struct run *parent, const struct run *child,
-		       struct tool_error *e)
+static bool is_above(const struct run *r, const struct run *parent)
 {
-	const char *holder;
+	while (parent != NULL && parent != r)
+		parent = parent->family.parent;
+	return parent != NULL;
+}
+
+/*
+ * Does R wait for PARENT, by its children and by turns in notebooks? *LEFT runs are looked
+ * at: in a larger crowd runs wait until their time is over.
+ */
+static bool waits_for(const struct residents *all, const struct run *r,
+		      const struct run *parent, int *left)
+{
+	for (; r != NULL && (*left)-- > 0; r = residents_before(all, r)) {
+		const struct run *child;
+
+		if (is_above(r, parent))
+			return true;
+		TAILQ_FOREACH(child, &r->family.children, family.link)
+			if (waits_for(all, child, parent, left))
+				return true;
+	}
+	return false;
+}
+
+bool runs_may_wait_for(const struct runs *s, const struct run *parent,
+		       const struct run *child, struct tool_error *e)
+{
+	const struct run *before = residents_before(s->ctx->residents, child);
+	const char *holder = NULL;
+	int left = RUNS_LOOKED_AT;
 
 	if (child->notebook.name == NULL)
 		return true;
-	holder = run_family_holder(parent, child->template->id,
-				   child->notebook.name);
+	if (waits_for(s->ctx->residents, before, parent, &left))
+		holder = before->id;
+	else
+		holder = run_family_holder(parent, child->template->id,
+					   child->notebook.name);
 	if (holder != NULL)
 		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
-			       "the run %s has the notebook \"%s\" until it "
-			       "ends, and waits for this call: call %s with "
-			       "another notebook, or without one",
-			       holder, child->notebook.name,
+			       "the notebook \"%s\" is in use until the run %s "
+			       "ends, which waits for this call, itself or by "
+			       "way of others: call %s with another notebook, "
+			       "or without one",
+			       child->notebook.name, holder,
 			       child->template->id);
 	return holder == NULL;
 }
@@ -105,15 +123,33 @@ void runs_take_back(struct runs *s, struct run *parent)
 			parent->family.depth);
 }
 
-void runs_leave_family(struct runs *s, struct run *r)
+/* R's open children, which are cancelled, go on without R until their end. */
+static void leave_children(struct run *r)
 {
-	struct run *parent = r->family.parent, *child;
+	struct run *child;
 
 	while ((child = TAILQ_FIRST(&r->family.children)) != NULL)
 		run_family_leave(child);
+}
+
+void runs_start_family_over(struct runs *s, struct run *r)
+{
+	leave_children(r);
+	runs_take_back(s, r);
+	run_family_start_over(r);
+}
+
+void runs_leave_family(struct runs *s, struct run *r)
+{
+	struct run *parent = r->family.parent;
+
+	leave_children(r);
 	run_family_leave(r);
-	if (parent != NULL && parent->family.n_open == 0)
+	if (parent == NULL)
+		return;
+	if (parent->family.n_open == 0)
 		runs_take_back(s, parent);
+	run_tell(parent, &(struct run_notice){.kind = NOTICE_CHILD});
 }
 
 size_t runs_descendants(const struct run *r)

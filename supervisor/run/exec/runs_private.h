@@ -53,13 +53,15 @@ int64_t runs_ttl(const struct runs *s, const struct requestor *q);
 bool runs_may_call(const struct runs *s, const struct run *parent,
 		   struct tool_error *e);
 /* May PARENT wait for the end of CHILD? False: E says why that would not end. */
-bool runs_may_wait_for(const struct run *parent, const struct run *child,
-		       struct tool_error *e);
+bool runs_may_wait_for(const struct runs *s, const struct run *parent,
+		       const struct run *child, struct tool_error *e);
 /* PARENT lends its place to children, until runs_take_back(); twice is fine. */
 void runs_lend(struct runs *s, struct run *parent);
 void runs_take_back(struct runs *s, struct run *parent);
 /* R is about to be freed: R's parent has its place again after the last child. */
 void runs_leave_family(struct runs *s, struct run *r);
+/* R's attempt is over: R's children leave R, and the next attempt calls anew. */
+void runs_start_family_over(struct runs *s, struct run *r);
 
 /* ---- runs_park.c ---- */
 

@@ -133,6 +133,7 @@ static void start_over(struct runs *s, struct run *r)
 	    "attempt %zu of %u ended (%s), and it is tried "
 	    "again",
 	    run_attempts(r), r->template->retry.attempts, r->error.code);
+	runs_start_family_over(s, r);
 	run_artifacts_drop(r);
 	r->artifact_bytes = 0;
 	if (r->made_artifacts)

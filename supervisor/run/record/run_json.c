@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "proto/json/json_write.h"
+#include "supervisor/egress/egress_record.h"
 #include "supervisor/run/limits.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/lost_artifacts.h"
@@ -136,8 +137,8 @@ static void write_end(struct buf *out, const struct run *r)
 	    (r->output.value != NULL || r->state == RUN_SUCCEEDED ||
 	     r->state == RUN_PARTIAL_SUCCESS))
 		json_write(out, "result:O", r->output.value);
-	json_write(out, "limitsMet?o missingArtifacts?o", limits_hit_details(r),
-		   lost_artifacts_json(r));
+	json_write(out, "limitsMet?o missingArtifacts?o lacked?O",
+		   limits_hit_details(r), lost_artifacts_json(r), r->lacked);
 	if (r->error.code != NULL)
 		json_write(out, "error:o",
 			   error_view(r->error.code, r->error.message, r->id,
@@ -194,7 +195,8 @@ char *run_json_text(const struct run *r, const struct isolation *iso)
 		   retried_from(r), r->session_id, r->progress.message,
 		   r->state == RUN_AWAITING_INPUT, r->state == RUN_CANCELLING);
 	run_family_write(&out, r);
-	json_write(&out, "attempts?O", r->attempts.ended);
+	json_write(&out, "attempts?O network?o", r->attempts.ended,
+		   egress_record_view(r->network));
 	run_steps_write(&out, &r->steps);
 	if (run_terminal(r))
 		write_end(&out, r);

@@ -164,6 +164,7 @@ static struct store_run row_of(const struct run *r)
 	    .retried_from = r->retried_from[0] != '\0' ? r->retried_from : NULL,
 	    .parent_run_id = r->family.parent_id,
 	    .depth = r->family.depth,
+	    .journal = r->family.journal.id,
 	    .inputs_lack = r->kept.lack,
 	    .view = r->view,
 	    .cpu_ms = r->attempts.cpu_ms + r->use.cpu_ms,
@@ -371,6 +372,8 @@ struct run *run_row_revive(const struct store_run *row,
 				    .capabilities = json_object_get(
 					json_member(options, "capabilities"))};
 	revive_family(r, row, options);
+	r->family.journal.id = xstrdup_opt(row->journal);
+	r->family.journal.resumes = row->journal != NULL;
 	r->files = run_files_restore(t->file_spots, row->inputs,
 				     json_member(options, "files"));
 	json_object_put(options);

@@ -20,6 +20,7 @@
 #include "ipc/msg.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/tool_error.h"
+#include "supervisor/egress/egress.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/packages/templates/catalogue.h"
 #include "supervisor/run/warm/residents_private.h"
@@ -291,12 +292,14 @@ static bool is_same_job(const struct spawner_job *a,
 
 /* Is the process of X still what R is to have? */
 static bool is_current(const struct resident *x, const struct run *r,
-		       const struct spawner_job *job)
+		       const struct spawner_job *job,
+		       struct json_object *network)
 {
 	return strcmp(x->template->digest, r->template->digest) == 0 &&
 	       strcmp(x->template->version_text, r->template->version_text) ==
 		   0 &&
-	       is_same_job(&x->job, job);
+	       is_same_job(&x->job, job) &&
+	       egress_child_serves(x->spawned->egress, network);
 }
 
 static struct spawned *take_process(struct resident *x,
@@ -330,6 +333,7 @@ static void count_run(struct resident *x, struct run *r)
 
 struct spawned *residents_take(struct residents *all, struct run *r,
 			       struct spawner_job *job,
+			       struct json_object *network,
 			       const struct spawned_ops *ops, void *owner,
 			       int *rc)
 {
@@ -338,7 +342,7 @@ struct spawned *residents_take(struct residents *all, struct run *r,
 	*rc = 0;
 	job->in = true;
 	job->cpu_ms = (uint64_t)all->ctx->config->resident_life_ms;
-	if (x->spawned != NULL && !is_current(x, r, job))
+	if (x->spawned != NULL && !is_current(x, r, job, network))
 		resident_end(x,
 			     "its template, or what the template is granted, "
 			     "has changed");

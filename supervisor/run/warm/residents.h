@@ -67,6 +67,12 @@ bool residents_join(struct residents *all, struct run *r);
 /* Does R's resident live here, if any, so that R may join without a question? */
 bool residents_live_here(const struct residents *all, const struct run *r);
 /*
+ * Return the run that has to end before R, new or waiting, has its turn in R's resident;
+ * or NULL. Before that run there may be others.
+ */
+const struct run *residents_before(const struct residents *all,
+				   const struct run *r);
+/*
  * The answer to a question for X. 0: X lives here, and LOST (lent, or NULL) is why an
  * earlier state was lost; -EDQUOT: all residents of the requestor are in use at their
  * servers, so that the runs of X fail; another error: X may live here later, or never.
@@ -88,10 +94,12 @@ struct run *residents_leave(struct residents *all, struct run *r);
 /*
  * Return the waiting process of R's resident, from now on OWNER's with OPS as in
  * spawned_ask(); or NULL: R's worker becomes the process, and JOB is changed for that.
- * Counts the run, and makes room: *RC is 0, or -EDQUOT with the reason in R's error.
+ * Counts the run, and makes room: *RC is 0, or -EDQUOT with the reason in R's error. A
+ * process with another NETWORK (lent) than the run may have is ended first.
  */
 struct spawned *residents_take(struct residents *all, struct run *r,
 			       struct spawner_job *job,
+			       struct json_object *network,
 			       const struct spawned_ops *ops, void *owner,
 			       int *rc);
 /*

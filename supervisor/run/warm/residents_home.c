@@ -3,7 +3,7 @@
  * residents_home.c - residents where several servers share a database: residents.c asks
  * where a resident lives, and cluster/resident_homes.c answers, shows changed views to
  * other servers, and hears of ends that other servers ask for. On one machine each
- * resident lives here. No function fails.
+ * resident lives here. Also says which run is before another. No function fails.
  */
 #include "supervisor/run/warm/residents_private.h"
 
@@ -74,6 +74,20 @@ bool residents_live_here(const struct residents *all, const struct run *r)
 	x = residents_find(all, r->requestor, r->template->id,
 			   r->notebook.name);
 	return x != NULL && x->home == HOME_HERE;
+}
+
+const struct run *residents_before(const struct residents *all,
+				   const struct run *r)
+{
+	const struct resident *x;
+
+	if (r->job.resident != NULL)
+		return TAILQ_PREV(r, run_turns, job.turn);
+	if (r->notebook.name == NULL || all == NULL)
+		return NULL;
+	x = residents_find(all, r->requestor, r->template->id,
+			   r->notebook.name);
+	return x != NULL ? TAILQ_LAST(&x->turns, run_turns) : NULL;
 }
 
 void residents_homed(struct resident *x, int rc, const char *lost)

@@ -41,7 +41,8 @@ struct resident {
 	int64_t born_ms, used_ms;	  /* monotonic */
 	int64_t created_ms, last_used_ms; /* the same as wall time */
 	char *lost; /* why the state before was lost; NULL: no state was */
-	TAILQ_HEAD(, run) turns; /* runs, the first may have the process */
+	TAILQ_HEAD(run_turns, run)
+	turns; /* runs, the first may have the process */
 	/* in list; or, at rest, in the requestor's lost_residents */
 	TAILQ_ENTRY(resident) link;
 	UT_hash_handle hh; /* in by_key */

@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "ipc/chan.h"
+#include "supervisor/egress/egress.h"
 
 static unsigned count;
 
@@ -89,6 +90,7 @@ void spawned_free(struct spawned *b)
 	count--;
 	if (b->readable != NULL)
 		event_free(b->readable);
+	egress_child_free(b->egress);
 	close(b->fd);
 	free(b);
 }

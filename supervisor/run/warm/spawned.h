@@ -26,7 +26,8 @@ struct spawned {
 	int fd; /* the supervisor's end of the socket, non-blocking */
 	const struct spawned_ops *ops;
 	void *owner;
-	bool held;   /* the worker has a cgroup of its own */
+	struct egress_child *egress; /* of a worker with network; else NULL */
+	bool held;		     /* the worker has a cgroup of its own */
 	bool waited; /* the worker waits for a run, or has waited */
 	/* CPU time used before the run, which no requestor pays */
 	uint64_t start_cpu_ms;

@@ -204,6 +204,14 @@ bool programs_allow(const struct template *t, const struct config *config,
 		    t->id, why);
 		return false;
 	}
+	if (t->network != NULL && iso->weak[0] != '\0') {
+		tool_error_set(
+		    r, "ISOLATION_TOO_WEAK", NULL,
+		    "programs have no user namespace on this machine, without "
+		    "which none can have network, so %s is not run: %s",
+		    t->id, iso->weak);
+		return false;
+	}
 	granted = t->n_reads > 0 ? grants_reads(t, config) : NULL;
 	for (size_t i = 0; may && i < t->n_reads; i++)
 		may = may_read(t, t->reads[i], granted, r);

@@ -20,6 +20,8 @@
 #include "base/mem.h"
 #include "ipc/chan.h"
 #include "proto/json/json_pack.h"
+#include "supervisor/egress/egress.h"
+#include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/limits.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/run/health/interpreters.h"
@@ -173,6 +175,8 @@ static void leave_process(struct worker *w)
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
 	worker_printed_tell(w);
+	if (w->spawned->egress != NULL)
+		egress_child_watch(w->spawned->egress, NULL, NULL);
 	residents_rest(env->ctx->residents, r, w->spawned,
 		       (uint64_t)w->said.ru_maxrss * 1024);
 	w->spawned = NULL;
@@ -521,6 +525,17 @@ static const char *why_lost(const struct worker *w)
 	       "interrupted in time";
 }
 
+static void tell_over(void *arg)
+{
+	struct worker *w = arg;
+	const struct worker_env *env = w->env;
+	struct run *r = w->run;
+	struct exit_facts e = w->exit;
+
+	worker_free(w);
+	env->on_over(env->arg, r, &e);
+}
+
 static void on_reaped(struct spawned *spawned, int status,
 		      const struct rusage *use)
 {
@@ -562,8 +577,11 @@ static void on_reaped(struct spawned *spawned, int status,
 	e.reply_failed = w->have_result && r->output.is_reply &&
 			 output_parse_reply_failed(r->output.value);
 	worker_printed_tell(w);
-	worker_free(w);
-	env->on_over(env->arg, r, &e);
+	w->exit = e;
+	w->silent = true;
+	event_del(w->deadline);
+	if (!egress_child_end(spawned->egress, tell_over, w))
+		tell_over(w);
 }
 
 /* Get a worker that waited for a run like R, or ask for one. NULL and *RC. */
@@ -573,8 +591,10 @@ static struct spawned *get_spawned(const struct worker_env *env, struct run *r,
 {
 	static const struct spawned_ops ops = {on_spawned, on_reaped};
 	struct context *ctx = env->ctx;
+	struct json_object *network = grants_network(r->template, ctx->config);
 	struct spawned *b = NULL;
 
+	job->network = json_length(network) > 0;
 	*rc = runtimes[job->kind]->sees_host &&
 		      worker_is_stale(r, ctx->spawner, job)
 		  ? -ESTALE
@@ -582,15 +602,22 @@ static struct spawned *get_spawned(const struct worker_env *env, struct run *r,
 	if (*rc == 0 && r->files != NULL)
 		*rc = worker_files_open(&w->files, ctx->spawner, ctx->config, r,
 					job);
-	if (*rc < 0)
+	if (*rc < 0) {
+		json_object_put(network);
 		return NULL;
+	}
+	/* a child of paddock-egress is a requestor's, so none waits for a run */
 	if (r->job.resident != NULL)
-		b = residents_take(ctx->residents, r, job, &ops, w, rc);
-	else if (!fresh)
+		b = residents_take(ctx->residents, r, job, network, &ops, w,
+				   rc);
+	else if (!fresh && !job->network)
 		b = warm_take(ctx->warm, r->requestor, r->template, job, &ops,
 			      w);
 	if (b == NULL && *rc == 0)
-		b = spawned_ask(ctx->spawner, job, &ops, w, rc);
+		b = job->network ? worker_network_spawn(ctx, w, r, job, &ops,
+							network, rc)
+				 : spawned_ask(ctx->spawner, job, &ops, w, rc);
+	json_object_put(network);
 	if (b == NULL) {
 		residents_lost(ctx->residents, r, NULL);
 		warm_give_way(ctx->warm);
@@ -612,6 +639,7 @@ int worker_start(const struct worker_env *env, struct run *r, bool fresh)
 	}
 	w->env = env;
 	w->run = r;
+	worker_network_watch(w);
 	TAILQ_INIT(&w->asked);
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};

@@ -9,6 +9,7 @@
  *   worker_artifact.c  its artifacts, and reports of lost artifacts
  *   worker_files.c     the files given to the worker
  *   worker_question.c  its questions, and the answers on their way
+ *   worker_network.c   its child of paddock-egress
  */
 #ifndef SUPERVISOR_WORKER_WORKER_PRIVATE_H
 #define SUPERVISOR_WORKER_WORKER_PRIVATE_H
@@ -19,6 +20,7 @@
 #include "supervisor/context.h"
 #include "supervisor/run/requestor/fair_queue.h"
 #include "supervisor/run/threads/file_sink.h"
+#include "supervisor/run/outcome.h"
 #include "supervisor/run/warm/spawned.h"
 #include "supervisor/runtime/runtime.h"
 #include "supervisor/run/worker/worker.h"
@@ -90,10 +92,11 @@ struct worker {
 	size_t result_held;
 	bool reply;
 	bool have_result;
-	uint64_t used_ms;   /* the most CPU time that USED told */
-	struct rusage said; /* with the result: the use of CPU and memory */
-	bool over;	    /* the run is over, and the worker exits */
-	bool silent;	    /* the worker closed its end of the socket */
+	uint64_t used_ms;	/* the most CPU time that USED told */
+	struct rusage said;	/* with the result: the use of CPU and memory */
+	struct exit_facts exit; /* while paddock-egress may tell more */
+	bool over;		/* the run is over, and the worker exits */
+	bool silent;		/* the worker closed its end of the socket */
 	bool lived_on; /* the worker lived on after silent, and was killed */
 	bool ending;   /* the shim was told to end the program and wait */
 	enum zygote_proto_why
@@ -136,6 +139,19 @@ uint64_t worker_files_bytes(const struct worker_files *f);
  */
 ssize_t worker_files_piece(struct worker_files *f, uint64_t at, char *to,
 			   size_t max);
+
+/*
+ * As spawned_ask(), for the worker W of R, which may connect to NETWORK, as of
+ * grants_network(). An error is in R's error, too, unless it passes.
+ */
+struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
+				     struct run *r,
+				     const struct spawner_job *job,
+				     const struct spawned_ops *spawned_ops,
+				     struct json_object *network, int *rc);
+#define WORKER_NETWORK_MEMORY_BYTES (32 << 20) /* of paddock-egress' child */
+/* Take reports of W's child of paddock-egress, if there is one. */
+void worker_network_watch(struct worker *w);
 
 /* The bucket of R's message rate: totals bound the bodies, the bucket all else. */
 static inline double worker_burst(const struct run *r)

@@ -23,8 +23,9 @@
 #include "base/mem.h"
 #include "ipc/zygote_proto.h"
 
-_Static_assert(ZYGOTE_PROTO_SLOTS + 1 < ID_RANGE_BLOCK,
-	       "the zygote has one, too, and the browser's broker");
+/* the workers, the zygote, the children of paddock-egress, and paddock-browser */
+_Static_assert(ZYGOTE_PROTO_SLOTS + 1 + UID_RANGE_EGRESS + 1 <= ID_RANGE_BLOCK,
+	       "one block has ids for all");
 
 static char argument[32];
 static uint32_t range; /* first id of the range; 0: no range */
@@ -116,6 +117,11 @@ int uid_range_try(char *errmsg, size_t size)
 uid_t uid_range_browser(void)
 {
 	return range == 0 ? 0 : range + ID_RANGE_BLOCK - 1;
+}
+
+uid_t uid_range_egress(unsigned place)
+{
+	return range == 0 ? 0 : range + ZYGOTE_PROTO_SLOTS + 1 + place;
 }
 
 char **uid_range_argv(char *const argv[])

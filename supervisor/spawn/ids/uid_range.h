@@ -34,6 +34,13 @@ char **uid_range_argv(char *const argv[]);
 uid_t uid_range_browser(void);
 
 /*
+ * Return the uid of the child PLACE of paddock-egress, which nobody else gets;
+ * 0: none. PLACE is below UID_RANGE_EGRESS.
+ */
+uid_t uid_range_egress(unsigned place);
+#define UID_RANGE_EGRESS 250u
+
+/*
  * As root: find the uid to serve as where no user is named. 0, or -EINVAL with
  * ERRMSG.
  */

@@ -244,6 +244,15 @@ static int find_idem(struct store *s, struct store_req *r)
 	return read_one(s, r, st, "idempotency key");
 }
 
+static int find_child(struct store *s, struct store_req *r)
+{
+	struct store_cursor *st =
+	    store_query(s, STMT_FIND_CHILD, STORE_STR(r->requestor),
+			STORE_STR(r->key), STORE_NUM(r->time_ms));
+
+	return read_one(s, r, st, "child");
+}
+
 /* ---- pages ---- */
 
 /*
@@ -424,4 +433,5 @@ STORE_OP(get_inputs, .large = true, .goes_ahead = true);
 STORE_OP(get_task, .goes_ahead = true);
 STORE_OP(list_tasks);
 STORE_OP(find_idem, .goes_ahead = true);
+STORE_OP(find_child, .goes_ahead = true);
 STORE_OP(list_runs);

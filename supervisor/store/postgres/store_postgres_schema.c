@@ -391,7 +391,7 @@ static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 
 /* The queue has the number of callers above each run: deep runs may use lent places. */
 static const char queue_depths[] = "ALTER TABLE queue ADD COLUMN depth" ZERO ";"
-				   "UPDATE paddock_schema SET version = 20;";
+				   "UPDATE paddock_schema SET version = 22;";
 
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \
@@ -421,8 +421,9 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_epoch,
     store_postgres_room,
     store_postgres_residents,
-    [19] = queue_depths,
-    STORE_RUN_ADDED(ADD_COLUMN, )};
+    [21] = queue_depths,
+    STORE_RUN_ADDED(ADD_COLUMN, )[20] =
+	STORE_JOURNAL_INDEX "UPDATE paddock_schema SET version = 21;"};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
 #define BEGIN_WRITING "BEGIN"

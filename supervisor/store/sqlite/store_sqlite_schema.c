@@ -392,7 +392,8 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
     uploads,
     run_nodes,
     staged,
-    STORE_RUN_ADDED(ADD_COLUMN, )};
+    STORE_RUN_ADDED(ADD_COLUMN, )[13] =
+	STORE_JOURNAL_INDEX "PRAGMA user_version=14;"};
 
 /* Macros of store_statements.def, as SQLite needs them. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"

@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # Calls of templates from inside a run: outputs, errors, the views of parents and children, who may call
-# what, and the bounds on calls. A Lua template and a program call alike.
+# which template, and the bounds on depth and number. Lua templates and programs call alike: run.template of
+# Lua, and lines of JSON on descriptor 3 of a program, whose answers are lines on descriptor 4.
 use lib 'tests/lib';
 use Paddock;
 use Cage;
@@ -20,14 +21,6 @@ for my $call (@{$in->{calls}}) { syswrite $out, encode_json({call => $call}) . "
 my @all = map { decode_json(scalar <$answers>) } @{$in->{calls}};
 print encode_json([sort { $a->{id} <=> $b->{id} } @all]);
 PL
-# Four calls, and the end after the answers to two.
-my $leaver = <<'PL';
-#!/usr/bin/perl
-open my $out, '>&=', 3 or die; open my $answers, '<&=', 4 or die;
-syswrite $out, qq({"call":{"id":$_,"template":"waits","inputs":{}}}\n) for 1 .. 4;
-my @codes = map { <$answers> =~ /"code":"(\w+)".*"limit":"(\w+)"/ ? qq("$1 $2") : 'null' } 1, 2;
-print '[', join(',', @codes), ']';
-PL
 my %templates = (
 	twice    => lua('return {n = inputs.n * 2}', annotations => $reads,
 		inputsSchema => {type => 'object', required => ['n'], properties => {n => {type => 'integer'}}}),
@@ -43,8 +36,6 @@ my %templates = (
 	tries    => lua($catcher, @may),
 	maps     => lua('local r = run.map(inputs.list, {concurrency = 4}, function(n) return run.template("twice", {n = n}).n end) local all = {} for i, one in ipairs(r) do all[i] = one.value or one.error.code end return all', @may),
 	many     => lua('local n = 0 for i = 1, 1001 do local ok, e = pcall(run.template, "twice", {n = i}) if ok then n = n + 1 else return {n = n, code = e.code, limit = e.details.limit} end end', @may, limits => {maxTimeoutMs => 120000}),
-	wide     => {program => $leaver, @may, limits => {maxChildren => 2}},
-	waits    => lua('run.sleep(60000)', annotations => $reads),
 	deep     => lua('if inputs.n == 0 then return 0 end local ok, out = pcall(run.template, "deep", {n = inputs.n - 1}) if not ok then return out.code .. " " .. tostring(out.details.limit) end return type(out) == "number" and out + 1 or out', @may),
 	listed   => lua($catcher, annotations => $reads, permissions => {templates => ['twice', 'kept']}),
 	looks    => lua('local ok, e = pcall(run.call, "get_artifact", {artifactId = "art_2al4fzu5c3l5jwea7zvw6ee2fv"}) return e', annotations => $reads, permissions => {templates => ['twice']}),
@@ -54,7 +45,7 @@ my %templates = (
 	finds    => lua('local all = run.search(inputs.query, {limit = inputs.limit, detail = inputs.detail}) local ids = {} for i, t in ipairs(all) do ids[i] = t.templateId end return {ids = ids, n = #all, first = all[1]}', @may),
 	peeks    => lua('local ok, e = pcall(run.search, "twice") return ok and "found" or {code = e.code, message = e.message}', annotations => $reads, permissions => {templates => ['twice']}),
 );
-my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(calls tries maps many wide deep program finds);
+my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(calls tries maps many deep program finds);
 my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n[grant \"looks\"]\ntemplates = twice\n[grant \"peeks\"]\ntemplates = twice\n")->greeted;
 
 sub out { my ($t, $inputs, %o) = @_; my $v = $s->run_sync($t => $inputs // {}, %o); is($v->{status}, 'succeeded', "$t succeeds") or diag(json_of($v)); return $v->{result} }
@@ -72,7 +63,9 @@ sub tries { my ($t, $inputs, %o) = @_; return out(tries => {template => $t, inpu
 	is($child->{parentRunId}, $v->{runId}, 'the view of a child names the run that called');
 	is_deeply([map { $_->{parentRunId} } @{$s->tool('list_task_runs', {limit => 2})->{view}{runs}}], [$v->{runId}, undef], 'the list of runs names the run that called');
 	is($child->{depth}, 1, 'the view of a child says how deep it was called');
-	is_deeply($v->{children}, [{runId => $child->{runId}, templateId => 'twice', status => 'succeeded'}], 'the view of a parent lists the children');
+	is_deeply([map { my $c = $_; +{map { $_ => $c->{$_} } grep { !/At$|^elapsedMs$/ } keys %$c} } @{$v->{children}}], [{runId => $child->{runId}, templateId => 'twice', status => 'succeeded'}], 'the view of a parent lists the children');
+	is_deeply([@{$v->{children}[0]}{qw(createdAt startedAt endedAt)}], [@$child{qw(createdAt startedAt updatedAt)}], 'the list of children has their times');
+	is($v->{children}[0]{elapsedMs}, $v->{children}[0]{endedAt} - $v->{children}[0]{startedAt}, 'the list of children says how long each took');
 	is($v->{childrenTotal}, 1, 'the view of a parent counts the children');
 	is_deeply([grep { exists $child->{$_} } qw(children childrenTotal)], [], 'a run that called nothing lists no children');
 	is_deeply([grep { exists $v->{$_} } qw(parentRunId depth)], [], 'a run that a client called names no parent');
@@ -149,6 +142,7 @@ is_deeply(out(program => {calls => [{id => 1, template => 'twice', inputs => {n 
 		'a template whose wish is not granted does not run');
 	is(out(listed => {template => 'twice', inputs => {n => 1}}), 'no error', 'a template calls what its grant lists');
 	is(out(listed => {template => 'fails', inputs => {}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a template calls nothing else');
+	is(out(listed => {template => 'calls', inputs => {template => 'fails', inputs => {}}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a template reaches nothing else by a template with more rights');
 }
 for my $t (qw(writes destroys)) {
 	my $e = tries($t);
@@ -181,14 +175,6 @@ is(out(tries => {template => 'tries', inputs => {template => 'writes', inputs =>
 
 is(out(deep => {n => 4}), 4, 'calls are four deep');
 is(out(deep => {n => 5}), 'RESOURCE_LIMIT max_call_depth', 'calls are no deeper');
-{
-	my $v = $s->run_sync('wide');
-
-	is_deeply($v->{result}, [('RESOURCE_LIMIT children') x 2], 'maxChildren bounds the calls at once') or diag(json_of($v));
-	is_deeply([map { $_->{status} } @{$v->{children}}], [qw(canceled canceled)], 'children that are open at the end of the parent are cancelled');
-	ok($s->ended($_->{runId}), 'such a child ends') for @{$v->{children}};
-	is($s->get($_->{runId})->{status}, 'canceled', 'such a child is canceled') for @{$v->{children}};
-}
 is_deeply(out('many'), {n => 1000, code => 'RESOURCE_LIMIT', limit => 'children_in_all'}, 'a run makes a thousand calls, and no more');
 $s->stop;
 done_testing();

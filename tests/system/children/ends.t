@@ -20,11 +20,14 @@ my %templates = (
 	pair   => lua('run.map({1, 2}, {concurrency = 2}, function() return run.template("waits", {}) end)', @may, limits => {maxTimeoutMs => 600000}),
 	sums   => lua('local all = 0 for _, r in ipairs(run.map(inputs.list, {concurrency = 8}, function(n) return (run.template("twice", {n = n})) end)) do all = all + r.value end return all', @may),
 	deep   => lua('if inputs.n == 0 then return 0 end return 1 + run.template("deep", {n = inputs.n - 1})', @may),
+	tree   => lua('if inputs.depth == 4 then return 1 end local sum = 1 for _, r in ipairs(run.map({1, 2, 3}, {concurrency = 3}, function() return (run.template("tree", {depth = inputs.depth + 1})) end)) do sum = sum + r.value end return sum', @may, limits => {maxTimeoutMs => 600000}),
 	tries  => lua('local codes = {} for i = 1, inputs.n do local ok, e = pcall(run.template, "twice", {n = i}) codes[i] = ok and "ok" or e.code end return codes', @may),
-	cells  => lua('local ok, e = pcall(run.template, "cells", {notebook = inputs.other}) return ok and "ok" or e.code', @may, resident => {serial => true},
+	meets  => lua("if not inputs.other then return 'called' end run.elicit{message = inputs.notebook, schema = {type = 'object', properties = {}}} local ok, e = pcall(run.template, 'meets', {notebook = inputs.other}) return ok and 'ok' or e.code", @may, resident => {serial => true}, limits => {maxTimeoutMs => 600000},
 		inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}, other => {type => 'string'}}}),
+	cells  => lua('local ok, e, v = pcall(run.template, "cells", {notebook = inputs.other, other = inputs.last}) if ok and inputs.last then return e end return ok and "ok" or e.code', @may, resident => {serial => true},
+		inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}, other => {type => 'string'}, last => {type => 'string'}}}),
 );
-my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(parent short step pair sums deep tries cells);
+my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(parent short step pair sums deep tree tries cells meets);
 
 sub server { my ($limits, @more) = @_; return Paddock->new(templates => \%templates, config => "[limits]\n$limits\n$grants", @more) }
 # The ids of RUN's children, once N children have begun.
@@ -51,6 +54,12 @@ sub all_canceled { my ($s, $name, @runs) = @_; is(join(' ', map { $s->ended($_)-
 	is($s->tool('get_runtime_profile')->{view}{usage}{running}, 2, 'the profile counts parent and child');
 	$s->tool(cancel_task_run => {runId => $run});
 	is($s->ended($later)->{result}, 2, 'the place is free after the parent');
+	$s->stop;
+}
+for my $places (2, 8) {
+	my $s = server("max_concurrent_runs = $places")->greeted;
+
+	is($s->run_sync(tree => {depth => 0})->{result}, 121, "a tree of 121 runs, each waiting for three others, ends in $places places");
 	$s->stop;
 }
 {
@@ -127,6 +136,32 @@ my $s = server("max_concurrent_runs = 4")->greeted;
 }
 is($s->run_sync(cells => {notebook => 'a', other => 'a'})->{result}, 'CALL_NOT_ALLOWED', 'a run does not wait for a notebook that it has itself');
 is($s->run_sync(cells => {notebook => 'a', other => 'b'})->{result}, 'ok', 'a run in a notebook calls for another notebook');
+is($s->run_sync(cells => {notebook => 'a', other => 'b', last => 'a'})->{result}, 'CALL_NOT_ALLOWED', 'a called run does not wait for a notebook of the caller');
+
+# ---- notebooks that call each other ----
+
+# Runs in the notebooks NAMES: each run asks, and then calls the notebook that is the next, the last one the first; the
+# questions are answered in order, each after the call before waits. The results.
+sub ring {
+	my ($c, @names) = @_;
+	my @ids = map { $c->ask_run(meets => {notebook => $names[$_], other => $names[($_ + 1) % @names]}, mode => 'sync') } 0 .. $#names;
+	my %question = map { my $m = $c->told('elicitation/create'); $m->{params}{message} => $m } @names;
+
+	for my $name (@names) {
+		$c->reply($question{$name}, {action => 'accept', content => {}});
+		my $waiting = sub { grep { $_->{parentRunId} && $_->{status} eq 'queued' } @{$c->tool('list_task_runs')->{view}{runs}} };
+		until_true("the call of $name waits", sub { $waiting->() == 1 + grep { $names[$_] lt $name } 0 .. $#names }) if $name ne $names[-1];
+	}
+	return map { $c->result($_)->{view}{result} } @ids;
+}
+
+{
+	my $c = server("max_concurrent_runs = 8\n")->greeted(undef, {elicitation => {}});
+
+	is(join(' ', ring($c, 'a', 'b')), 'ok CALL_NOT_ALLOWED', 'of two notebooks that call each other the second is refused at once');
+	is(join(' ', ring($c, 'a', 'b', 'c')), 'ok ok CALL_NOT_ALLOWED', 'of three notebooks that call each other in a ring the last is refused at once');
+	$c->stop;
+}
 
 # ---- questions ----
 

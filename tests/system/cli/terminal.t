@@ -97,7 +97,10 @@ my %log = ('resources/read' => {contents => [{uri => 'x', mimeType => 'text/plai
 
 fake_shows('ps', ['ps', '-a'], qr/evil/, list_task_runs => \%runs);
 fake_shows('status', ['status', $run], qr/evil/, get_task_run => \%view);
-fake_shows('explain', ['explain', $run], qr/evil/, get_task_run => \%view, %log);
+my %draft = (templateId => $evil, lines => [{key => $evil, word => $evil, text => $evil, new => JSON::PP::true}], section => "[grant \"t\"]\ntools = $evil\n$evil\n");
+fake_shows('explain', ['explain', $run], qr/cannot be written here: .*evil/s, get_task_run => \%view, 'paddock/draft' => \%draft, %log);
+fake_shows('explain of a draft', ['explain', $run], qr/ask for it: .*evil/, 'paddock/draft' => {%draft, manifest => {$evil => [$evil]}},
+	   get_task_run => {%view, lacked => {tools => [$evil], $evil => [$evil]}}, %log);
 fake_shows('logs', ['logs', $run], qr/evil/, get_task_run => \%good, %log);
 fake_shows('cancel', ['cancel', $run], qr/evil/,
 	   cancel_task_run => {cancelRequested => JSON::PP::false, currentStatus => $evil, reason => $evil, runId => $evil});
@@ -125,7 +128,7 @@ fake_shows('run', ['run', 'x', '--templates', 'none'], qr/./, run_task_template 
 for my $json (['ps', '-a'], ['status', $run], ['explain', $run], ['template', 'ls'], ['doctor'], ['artifact', 'ls', $run], ['rm', $run]) {
 	fake_shows("--json of @$json", [@$json, '--json'], qr/evil/, list_task_runs => \%runs, get_task_run => \%view, %log,
 		   list_task_templates => {templates => [\%template]}, get_runtime_profile => \%profile,
-		   'paddock/deleteRuns' => \%kept);
+		   'paddock/deleteRuns' => \%kept, 'paddock/draft' => \%draft);
 }
 fake_shows('run, that fails', ['run', 'x'], qr/evil/, run_task_template => sub {
 	my ($args, $send, $m) = @_;

@@ -87,6 +87,7 @@ sub invalid {
 		maxArtifactInlineBytes => 262144, inlineImageBytes => 1048576, maxAnswerBytes => 8388608, maxQueuedRuns => 3,
 		maxTtlMs => 3700000, runTtlMs => 7200000, keepInputsBytes => 262144, artifactTtlMs => 86400000,
 		taskAfterMs => 1000, maxListenStreams => 32, maxResidents => 4, maxResidentsInAll => 32, residentMemory => 2 << 30, residentIdleMs => 900000, residentLifeMs => 28800000, inputWaitMs => 600000, maxParkedRuns => 64, maxCallDepth => 4, maxChildren => 64,
+		maxNetworkBytes => 64 << 30, maxNetworkRequests => 1_000_000, maxNetworkConnections => 100_000,
 		inlineWaitMs => 60000, maxCpuMs => 900000, serverMemory => 1073741824,
 		maxMemoryBytes => 1 << 30, maxProcesses => 256,
 		maxOpenFiles => 65536, maxFiles => 1 << 20,

@@ -17,8 +17,8 @@ sub has_row { my ($what) = @_; return scalar grep { /(?:^|, |`)\Q$what\E\b/ } ke
 # count.
 my %library = ('json-c' => 'json-c', event2 => 'libevent', uthash => 'uthash', lauxlib => 'Lua', lua => 'Lua', lualib => 'Lua',
 	sqlite3 => 'SQLite', nettle => 'nettle', seccomp => 'libseccomp', pcre2 => 'PCRE2', msgpack => 'msgpack-c',
-	llhttp => 'llhttp', 'libpq-fe' => 'libpq', ini => 'inih', histedit => 'libedit');
-my @files = split /\n/, `find base ipc proto sandbox worker supervisor browser cli -name '*.[ch]'`;
+	llhttp => 'llhttp', 'libpq-fe' => 'libpq', ini => 'inih', histedit => 'libedit', openssl => 'OpenSSL', ares => 'c-ares');
+my @files = split /\n/, `find base ipc net proto sandbox worker supervisor browser egress cli -name '*.[ch]'`;
 my %included;
 my %executes;
 

@@ -13,7 +13,7 @@ my $foreign = qr{^(?:event2/|sqlite3|libpq|openssl/|nettle/|curl/|json-c/|pcre2|
 my $worker  = qr{^(?:worker|sandbox|ipc|base)\b};
 
 
-my @files = sort split /\n/, `find base ipc proto sandbox worker supervisor browser cli -name '*.[ch]'`;
+my @files = sort split /\n/, `find base ipc net proto sandbox worker supervisor browser egress cli -name '*.[ch]'`;
 my (%includes, %lines, %in_folder);
 
 sub folder { return $_[0] =~ m{^(.+)/[^/]+\z} ? $1 : '.' }
@@ -45,16 +45,23 @@ my %may   = (
 	'worker/lua/json' => [@base],
 	'worker/lua/state' => [ 'worker', 'ipc', @base ],
 	'worker/lua'      => [ 'worker/lua/json', 'worker/lua/state', 'worker', 'ipc', @base ],
+	'worker/network'  => [ 'ipc', @base ],
 	'worker/program/watch' => [ 'worker', 'sandbox', 'ipc', @base ],
-	'worker/program'  => [ 'worker/program/watch', 'worker', 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
+	'worker/program/told' => [ 'worker', 'ipc', @base ],
+	'worker/program'  => [ 'worker/program/told', 'worker/program/watch', 'worker/network', 'worker', 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/fetch'    => [ 'worker', 'sandbox/rootfs', 'sandbox', @base ],
 	'worker'          => [ 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
 	'worker/main.c'   => [ 'worker/fetch', 'ipc', @base ],
+	'net'             => [ 'ipc', @base ],
+	'egress/policy'   => [ 'net', 'proto/json', 'ipc', @base ],
+	'egress/parse'    => [ 'ipc', @base ],
+	'egress/run'      => [ 'egress/policy', 'egress/parse', 'net', 'sandbox', 'proto/json', 'ipc', @base ],
+	'egress'          => [ 'egress/run', 'egress/policy', 'sandbox', 'proto/json', 'ipc', @base ],
 	'browser/process' => [ 'sandbox/rootfs', 'sandbox', 'proto/json', 'ipc', @base ],
-	'browser/net'     => [ 'browser/process', 'ipc', @base ],
+	'browser/net'     => [ 'browser/process', 'net', 'ipc', @base ],
 	'browser/cdp'     => [ 'proto/json', @base ],
-	'browser'         => [ 'browser/cdp', 'browser/net', 'browser/process', 'proto/json', 'ipc', @base ],
-	'browser/actions' => [ 'browser', 'browser/net', 'proto/json', 'ipc', @base ],
+	'browser'         => [ 'browser/cdp', 'browser/net', 'browser/process', 'net', 'proto/json', 'ipc', @base ],
+	'browser/actions' => [ 'browser', 'browser/net', 'net', 'proto/json', 'ipc', @base ],
 );
 
 # The areas of the supervisor and of the command, each with the areas below it that its files
@@ -65,7 +72,8 @@ my %areas_of = ( supervisor => {
 	packages => [qw(runtime config)],
 	store    => [qw(config)],
 	spawn    => [qw(runtime)],
-	run      => [qw(store spawn packages runtime config)],
+	egress   => [qw(spawn config)],
+	run      => [qw(store egress spawn packages runtime config)],
 	session  => [qw(run packages)],
 	browser  => [qw(session run spawn packages config)],
 	mcp      => [qw(browser session run store packages config)],
@@ -78,7 +86,8 @@ my %areas_of = ( supervisor => {
 	client   => [qw(terminal)],
 	artifact => [qw(client ask terminal)],
 	template => [qw(client ask terminal)],
-	run      => [qw(template artifact client ask terminal)],
+	grant    => [qw(template client terminal)],
+	run      => [qw(grant template artifact client ask terminal)],
 	server   => [qw(template client terminal)],
 	repl     => [qw(run artifact client ask terminal)],
 } );
@@ -107,6 +116,8 @@ my %within_supervisor = (
 	'store/state'            => [],
 	'spawn'                  => [qw(spawn/ids)],
 	'spawn/ids'              => [],
+	'spawn/helper'           => [],
+	'egress'                 => [],
 	'run'                    => [qw(run/requestor run/threads)],
 	'run/artifacts'          => [qw(run/threads)],
 	'cluster'                => [],
@@ -146,7 +157,7 @@ push @{ $folders_of{ area($_) } }, $_ for sort keys %within;
 for my $folder (keys %within) {
 	my @lower = map { @{ $folders_of{$_} } } @{ $area{ area($folder) } };
 
-	$may{$folder} = [ @{ $within{$folder} }, @lower, @proto, ($folder =~ m{\Asupervisor/} ? 'ipc' : ()), @base ];
+	$may{$folder} = [ @{ $within{$folder} }, @lower, @proto, ($folder =~ m{\Asupervisor/} ? qw(net ipc) : ()), @base ];
 }
 $may{$_} = [ (grep { m{\Asupervisor/} } keys %within), 'supervisor/start', @proto, 'ipc', @base ] for qw(supervisor supervisor/start);
 $may{cli} = [ (grep { m{\Acli/} } keys %within), @proto, @base ];
@@ -157,13 +168,13 @@ my %context = map { ($_ => 1) }
     (grep { m{\Asupervisor/(?:mcp|clients)/} } keys %within);
 
 # The bounds: files and lines of a folder, folders and lines of an area.
-my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
+my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21200 );
 
 # Folders above the bounds, with the sizes of the day when the bound was taken, rounded up
 # to 5 files and 100 lines. A bound here only gets smaller, and is near the folder's size.
 my %large = (
 	'proto/schema'         => [ 35, 7700 ],
-	'supervisor/mcp/tools' => [ 25, 4600 ],
+	'supervisor/mcp/tools' => [ 25, 4500 ],
 	'supervisor/spawn'     => [ 25, 4300 ],
 );
 

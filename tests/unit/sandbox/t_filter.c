@@ -348,6 +348,38 @@ static const struct attempt program_attempts[] = {
     {"an option of TCP", SYS_setsockopt, ENOPROTOOPT, OPTION(6, 1)},
 };
 
+/* The calls of a program, and connections by TCP. */
+static const struct attempt network_attempts[] = {
+    {"a connection", SYS_socket, 0, {AF_INET, SOCK_STREAM, 0}},
+    {"one of IPv6", SYS_socket, 0, {AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0}},
+    {"TCP by name", SYS_socket, 0, {AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 6}},
+    {"another stream (SCTP)", SYS_socket, ENOSYS, {AF_INET, SOCK_STREAM, 132}},
+    {"several paths (MPTCP)", SYS_socket, ENOSYS, {AF_INET, SOCK_STREAM, 262}},
+    {"the same by high bits", SYS_socket, 0, {AF_INET, SOCK_STREAM, 6 | HIGH}},
+    {"a datagram", SYS_socket, EACCES, {AF_INET, SOCK_DGRAM, 0}},
+    {"a datagram of IPv6", SYS_socket, EACCES, {AF_INET6, SOCK_DGRAM, 17}},
+    {"a local socket", SYS_socket, EAFNOSUPPORT, {AF_UNIX, SOCK_STREAM, 0}},
+    {"netlink", SYS_socket, EAFNOSUPPORT, {AF_NETLINK, SOCK_RAW, 0}},
+    {"packets", SYS_socket, ENOSYS, {AF_PACKET, SOCK_RAW, 0}},
+    {"raw IP", SYS_socket, ENOSYS, {AF_INET, SOCK_RAW, 1}},
+    {"sockets between machines", SYS_socket, ENOSYS, {40, SOCK_STREAM, 0}},
+    {"connect", SYS_connect, EBADF, {-1, PTR(bytes), 16}},
+    {"a port", SYS_bind, EPERM, {S, PTR(bytes), 16}},
+    {"listening", SYS_listen, EPERM, {S, 1}},
+    {"accepting", SYS_accept4, ENOSYS, {S, 0, 0, 0}},
+    {"send a message, which could hold descriptors",
+     SYS_sendmsg,
+     EPERM,
+     {S, 0, 0}},
+    /* S is no internet socket, which the kernel finds */
+    {"an option of TCP", SYS_setsockopt, EOPNOTSUPP, OPTION(6, 1)},
+    OPTIONS_REFUSED(ENOPROTOOPT),
+    {"TCP's filter of segments (TCP_ULP)", SYS_setsockopt, ENOPROTOOPT,
+     OPTION(6, 31)},
+    {"memory for zero copies (TCP_ZEROCOPY_RECEIVE)", SYS_setsockopt,
+     ENOPROTOOPT, OPTION(6, 35)},
+};
+
 /* The calls of a program with these exceptions. */
 static const struct attempt build_attempts[] = {
     {"a connection", SYS_socket, 0, {AF_INET, SOCK_STREAM, 0}},
@@ -466,6 +498,7 @@ static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
 static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_CLONE,
 					   FILTER_KINDS};
 static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
+static const enum filter_kind network[] = {FILTER_NETWORK, FILTER_KINDS};
 static const enum filter_kind build[] = {FILTER_BUILD, FILTER_KINDS};
 static const enum filter_kind one_exec[] = {FILTER_ONE_EXEC, FILTER_KINDS};
 static const enum filter_kind zygote[] = {FILTER_ZYGOTE, FILTER_KINDS};
@@ -619,6 +652,8 @@ int main(void)
 	       "the additional filter of a worker compiles");
 	is_int(filter_make(FILTER_PROGRAM, &filters[FILTER_PROGRAM]), 0,
 	       "the filter of programs compiles");
+	is_int(filter_make(FILTER_NETWORK, &filters[FILTER_NETWORK]), 0,
+	       "the filter of programs with network compiles");
 	is_int(filter_make(FILTER_BUILD, &filters[FILTER_BUILD]), 0,
 	       "the filter of builds compiles");
 	is_int(filter_make(FILTER_ONE_EXEC, &filters[FILTER_ONE_EXEC]), 0,
@@ -637,6 +672,8 @@ int main(void)
 		      ARRAY_LEN(zygote_attempts));
 	test_attempts("program", program, program_attempts,
 		      ARRAY_LEN(program_attempts));
+	test_attempts("network", network, network_attempts,
+		      ARRAY_LEN(network_attempts));
 	test_attempts("build", build, build_attempts,
 		      ARRAY_LEN(build_attempts));
 	test_attempts("names", names, names_attempts,

@@ -32,12 +32,14 @@ static const struct {
     {FILTER_ZYGOTE, "tests/unit/sandbox/golden/filter_zygote.txt"},
     {FILTER_CLONE, "tests/unit/sandbox/golden/filter_birth.txt"},
     {FILTER_PROGRAM, "tests/unit/sandbox/golden/filter_program.txt"},
+    {FILTER_NETWORK, "tests/unit/sandbox/golden/filter_network.txt"},
     {FILTER_BUILD, "tests/unit/sandbox/golden/filter_build.txt"},
     {FILTER_SHIM, "tests/unit/sandbox/golden/filter_shim.txt"},
     {FILTER_NO_LOCKS, "tests/unit/sandbox/golden/filter_no_locks.txt"},
     {FILTER_ONE_EXEC, "tests/unit/sandbox/golden/filter_one_exec.txt"},
     {FILTER_BROWSER, "tests/unit/sandbox/golden/filter_broker.txt"},
     {FILTER_NAMES, "tests/unit/sandbox/golden/filter_names.txt"},
+    {FILTER_EGRESS, "tests/unit/sandbox/golden/filter_egress.txt"},
 };
 
 static const struct {

@@ -12,7 +12,7 @@
 #include "base/os/sys.h"
 #include "ipc/msg.h"
 #include "tests/unit/tap.h"
-#include "worker/program/shim_private.h"
+#include "worker/program/told/shim_told.h"
 
 static int file = -1;	  /* stdout's; stderr has no file */
 static ssize_t most = -1; /* bytes of a read; -1: all bytes */

@@ -20,6 +20,7 @@
 #define MAPPINGS_MOST 65530u /* vm.max_map_count, assumed not to be lowered */
 #define INODE_BYTES 1280u    /* an inode of tmpfs, and the name */
 #define SOCKET_BYTES 212992u /* the usual net.core.wmem_default */
+#define TCP_BYTES 4194304u   /* the usual most of net.ipv4.tcp_wmem */
 #define FILE_BYTES 8192u     /* two pages of a pipe; other files use less */
 #define FILES_USUAL 4096u    /* so many open files are not charged */
 #define DESCRIPTOR_BYTES 9u  /* an entry in a table, and the bits */
@@ -88,7 +89,8 @@ uint64_t shim_socket_bytes(const struct shim *s)
 
 	if (shim_read_proc(s, 1, "net/sockstat", text, sizeof(text)) <= 0)
 		return 0;
-	return number_in(text, "sockets: used ") * SOCKET_BYTES;
+	return number_in(text, "sockets: used ") * SOCKET_BYTES +
+	       number_in(text, "TCP: inuse ") * TCP_BYTES;
 }
 
 uint64_t shim_mapping_bytes(const struct shim *s, uint64_t addresses)

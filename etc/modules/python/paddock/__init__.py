@@ -16,19 +16,21 @@ import base64
 import itertools
 import os
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 
-from ._connection import Error, connection as _connection, error_of as _error_of
+from ._connection import Error, Timeout, connection as _connection, error_of as _error_of
 
+# without map, so that import * hides no builtin
 __all__ = [
     "Error",
+    "Timeout",
     "acall",
     "artifact",
     "ask",
     "call",
     "keep",
     "log",
-    "map",
     "progress",
     "run",
     "search",
@@ -36,17 +38,24 @@ __all__ = [
 ]
 
 _WORK = "/work"
+_TIMEOUT_MAX = 7 * 86400  # seconds, longer than any run
+_ACALLS = 16  # threads for calls of coroutines
 _numbers = itertools.count(1)
+_pools: Dict[int, Any] = {}  # by process, since a fork has no threads
 
 
 def _call_of(
-    template: str, version: Optional[str], inputs: Mapping[str, Any]
+    template: str, version: Optional[str], timeout: Optional[float], inputs: Mapping[str, Any]
 ) -> Dict[str, Any]:
     if not isinstance(template, str):
         raise TypeError("the first argument is the id of a template, such as 'csv_profile'")
     body: Dict[str, Any] = {"template": template, "inputs": dict(inputs)}
     if version is not None:
         body["version"] = version
+    if timeout is not None:
+        if not timeout > 0:
+            raise ValueError("timeout is above 0, in seconds")
+        body["options"] = {"timeoutMs": max(1, round(min(timeout, _TIMEOUT_MAX) * 1000))}
     return body
 
 
@@ -55,16 +64,18 @@ def call(
     /,
     *,
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
     """Runs TEMPLATE and returns its output.
 
-    Inputs are given by name, and by the mapping INPUTS where a name is "version" or "inputs".
-    Raises paddock.Error when the run is refused or fails. Any number of threads may call at
-    once.
+    Inputs are given by name, and by the mapping INPUTS where a name is "version", "timeout" or
+    "inputs". The run may take TIMEOUT seconds, and at most the time that the caller has left.
+    Raises paddock.Error when the run is refused or fails, and paddock.Timeout, which is one,
+    when the run takes too long. Any number of threads may call at once.
     """
-    return run(template, version=version, inputs={**(inputs or {}), **more})["output"]
+    return run(template, version=version, timeout=timeout, inputs={**(inputs or {}), **more})["output"]
 
 
 def run(
@@ -72,11 +83,13 @@ def run(
     /,
     *,
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Dict[str, Any]:
     """As call(), and returns all of the run: runId, status, output and artifacts."""
-    return _connection.ask("call", _call_of(template, version, {**(inputs or {}), **more}))
+    given = {**(inputs or {}), **more}
+    return _connection.ask("call", _call_of(template, version, timeout, given))
 
 
 async def acall(
@@ -84,14 +97,20 @@ async def acall(
     /,
     *,
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
     """As call(), for asyncio: other coroutines go on meanwhile."""
     import asyncio
+    from concurrent.futures import ThreadPoolExecutor
 
     given = {**(inputs or {}), **more}
-    return await asyncio.to_thread(call, template, version=version, inputs=given)
+    # not the loop's own threads, which the program may need meanwhile
+    pool = _pools.get(os.getpid()) or ThreadPoolExecutor(_ACALLS, "paddock")
+    pool = _pools.setdefault(os.getpid(), pool)
+    work = partial(call, template, version=version, timeout=timeout, inputs=given)
+    return await asyncio.get_running_loop().run_in_executor(pool, work)
 
 
 def map(
@@ -101,11 +120,13 @@ def map(
     concurrency: int = 4,
     errors: str = "raise",
     version: Optional[str] = None,
+    timeout: Optional[float] = None,
 ) -> List[Any]:
     """Runs TEMPLATE for each of INPUTS, CONCURRENCY at once, and returns the outputs in order.
 
     All runs are made, also where one fails; then the first failure is raised. With
-    errors="return" the paddock.Error is in the place of the output instead.
+    errors="return" the paddock.Error is in the place of the output instead. Each run may take
+    TIMEOUT seconds.
     """
     if errors not in ("raise", "return"):
         raise ValueError('errors is "raise" or "return"')
@@ -118,16 +139,17 @@ def map(
         try:
             more = True
             while more or places:
-                while more and len(places) < concurrency:
+                if more:
                     at, one = next(given, (-1, {}))
                     more = at >= 0
-                    if more:
-                        body = _call_of(template, version, one)
-                        places[_connection.begin_ask(ends, "call", body)] = at
-                if places:
-                    for number, answer in _connection.take(ends, set(places)).items():
-                        error = _error_of(answer)
-                        results[places.pop(number)] = error or answer["value"]["output"]
+                if more:
+                    body = _call_of(template, version, timeout, one)
+                    places[_connection.begin_ask(ends, "call", body)] = at
+                # answers are taken between calls, too, since the run keeps few unread ones
+                wait = bool(places) and (not more or len(places) >= concurrency)
+                for number, answer in _connection.take(ends, set(places), wait).items():
+                    error = _error_of(answer)
+                    results[places.pop(number)] = error or answer["value"]["output"]
         finally:
             _connection.forget(set(places))
     outputs = [results[at] for at in sorted(results)]

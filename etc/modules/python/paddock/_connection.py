@@ -33,18 +33,20 @@ class Error(Exception):
         return f"{self.code}: {self.message}"
 
 
-Error.__module__ = "paddock"
+class Timeout(Error):
+    """A called template did not end in its time: the code is "RUN_TIMEOUT"."""
+
+
+Error.__module__ = Timeout.__module__ = "paddock"
 
 
 def error_of(answer: Dict[str, Any]) -> Optional[Error]:
     if answer.get("ok"):
         return None
     told = answer.get("error") or {}
-    return Error(
-        str(told.get("code", "EXECUTION_ERROR")),
-        str(told.get("message", "the call failed")),
-        told.get("details"),
-    )
+    code = str(told.get("code", "EXECUTION_ERROR"))
+    kind = Timeout if code == "RUN_TIMEOUT" else Error
+    return kind(code, str(told.get("message", "the call failed")), told.get("details"))
 
 
 def ended() -> Error:
@@ -95,11 +97,12 @@ class _Ends:
         except BrokenPipeError:
             raise ended() from None
 
-    def read(self) -> List[Dict[str, Any]]:
-        """Waits for answers."""
+    def read(self, wait: bool) -> List[Dict[str, Any]]:
+        """Takes answers, and waits for some if need be."""
         poll = select.poll()
         poll.register(self.answers, select.POLLIN)
-        poll.poll()
+        if not poll.poll(None if wait else 0):
+            return []
         data = os.read(self.answers, READ_BYTES)
         if not data:
             raise ended()
@@ -164,19 +167,21 @@ class Connection:
             ends.write(text)
         return number
 
-    def take(self, ends: _Ends, numbers: Set[int]) -> Dict[int, Dict[str, Any]]:
-        """Waits for the answer to one of NUMBERS at least, and takes the answers there are."""
+    def take(self, ends: _Ends, numbers: Set[int], wait: bool = True) -> Dict[int, Dict[str, Any]]:
+        """Takes the answers to NUMBERS that there are; with WAIT, one at least."""
+        looked = False
         while True:
             with self.changed:
-                while self.reading and not numbers & self.answers.keys():
+                while wait and self.reading and not numbers & self.answers.keys():
                     self.changed.wait()
                 found = numbers & self.answers.keys()
-                if found:
+                if found or looked or self.reading:
                     return {number: self.answers.pop(number) for number in found}
                 self.reading = True
             fresh: List[Dict[str, Any]] = []
             try:
-                fresh = ends.read()
+                fresh = ends.read(wait)
+                looked = not wait
             finally:
                 with self.changed:
                     self.reading = False

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "browser/net/net_deny.h"
+#include "net/net_deny.h"
 #include "tests/unit/tap.h"
 
 /*

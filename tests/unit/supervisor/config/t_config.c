@@ -10,6 +10,10 @@
 
 #define HEX "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define GRANT "[grant \"a\"]\n"
+#define NETWORK                                                                \
+	"with spaces between them: HOST:PORT such as api.example.org:443, "    \
+	"*.example.org:443 for all names below, or HOST:PORT=METHOD:/PATH,"    \
+	"..., as paddock template grant prints them"
 #define HOSTS                                                                  \
 	"with spaces between them: *, names such as example.org, "             \
 	"*.example.org for those below one, addresses such as 192.0.2.7, "     \
@@ -93,12 +97,11 @@ static const struct {
     {GRANT "read_paths = /\n",
      "f:2: read_paths = \"/\": expected absolute paths, but for /, with spaces "
      "between them"},
-    {GRANT "network = *:443\n",
-     "f:2: network = \"*:443\": expected HOST:PORT such as "
-     "db.example.org:5432, spaces between them"},
+    {GRANT "network = *:443\n", "f:2: network = \"*:443\": expected " NETWORK},
     {GRANT "network = db.example.org\n",
-     "f:2: network = \"db.example.org\": expected HOST:PORT such as "
-     "db.example.org:5432, spaces between them"},
+     "f:2: network = \"db.example.org\": expected " NETWORK},
+    {GRANT "network = a.b:443=GET:\n",
+     "f:2: network = \"a.b:443=GET:\": expected " NETWORK},
     {GRANT "secrets = 1st\n",
      "f:2: secrets = \"1st\": expected names of letters, digits and . _ -, "
      "beginning with a letter, spaces between them"},

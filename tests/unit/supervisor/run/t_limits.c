@@ -68,6 +68,9 @@ static void effective(void)
 	section = (struct config_requestor){0};
 }
 
+#define DIGEST_B                                                               \
+	"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
 /*
  * The operator has set one limit of a template; the manifest sets the other limits.
  */
@@ -90,6 +93,16 @@ static void said_by_operator(void)
 	       "the operator gives a template more than its manifest");
 	is_int(r.limits.timeout_ms, 500,
 	       "a limit that the operator does not set is the manifest's");
+	over->digest = xstrdup(DIGEST_B);
+	limits_set(&r, c, 0);
+	is_int(r.limits.memory_bytes, 1 << 20,
+	       "limits for another package of the template do not hold");
+	memcpy(t.digest, DIGEST_B, sizeof(DIGEST_B));
+	limits_set(&r, c, 0);
+	is_int(r.limits.memory_bytes, 1 << 30,
+	       "limits for the package, by digest, hold");
+	free(over->digest);
+	over->digest = NULL;
 	over->name[0] = 'L';
 	limits_set(&r, c, 0);
 	is_int(r.limits.memory_bytes, 1 << 20, "another template has nothing");

@@ -25,13 +25,13 @@
  * SQL which turns a SQLite file into a file of version 7, except for the version
  * number.
  */
-#define HELP_VERSION_7                                                           \
-	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"               \
-	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"            \
-	"DROP INDEX uploads; DROP INDEX uploads_over;"                           \
-	"ALTER TABLE artifacts DROP COLUMN upload;"                              \
-	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;" STORE_RUN_ADDED( \
-	    HELP_DROP_COLUMN, )
+#define HELP_VERSION_7                                                         \
+	"DROP TRIGGER used_upload; DROP TRIGGER used_upload_gone;"             \
+	"DROP TRIGGER used_upload_removed; DROP INDEX artifacts_own;"          \
+	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
+	"ALTER TABLE artifacts DROP COLUMN upload;"                            \
+	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;"                \
+	"DROP INDEX runs_journal;" STORE_RUN_ADDED(HELP_DROP_COLUMN, )
 #define HELP_DROP_COLUMN(t, n, name, ...)                                      \
 	"ALTER TABLE runs DROP COLUMN " #name ";"
 

@@ -176,11 +176,13 @@ void landlock_find(struct sandbox *sb)
 	sb->err[SANDBOX_LANDLOCK] = abi < 0 ? abi : 0;
 }
 
-int landlock_keep_files(const struct sandbox *sb)
+int landlock_keep_files(const struct sandbox *sb, unsigned port)
 {
+	const struct landlock_leave leave = {.connect_port = port};
 	struct ruleset r;
 	size_t size = all_of(sb->landlock_abi, &r);
 
 	r.fs = 0;
-	return r.net == 0 && r.scoped == 0 ? 0 : restrict_self(&r, size, NULL);
+	return r.net == 0 && r.scoped == 0 ? 0
+					   : restrict_self(&r, size, &leave);
 }

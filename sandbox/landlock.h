@@ -40,9 +40,9 @@ int landlock_leave(const struct landlock_leave *l);
 void landlock_find(struct sandbox *sb);
 
 /*
- * Deny everything except files, since a program has a root of its own. 0 or
- * -errno.
+ * Deny everything except files, since a program has a root of its own, and TCP
+ * connections to PORT (0: none). 0 or -errno.
  */
-int landlock_keep_files(const struct sandbox *sb);
+int landlock_keep_files(const struct sandbox *sb, unsigned port);
 
 #endif

@@ -183,7 +183,7 @@ int sandbox_enter_program(const struct sandbox *sb, struct sandbox_program *p,
 int sandbox_leave_to_program(const struct sandbox *sb,
 			     const struct sandbox_program *p)
 {
-	int rc = landlock_keep_files(sb);
+	int rc = landlock_keep_files(sb, p->network ? SANDBOX_PROXY_PORT : 0);
 
 	if (rc == 0)
 		rc = rlimits_program(p);

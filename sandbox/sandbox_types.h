@@ -69,5 +69,10 @@ struct sandbox_program {
 
 #define SANDBOX_RUN_FD 3 /* number of run_fd after sandbox_enter() */
 #define SANDBOX_UTS_NAME "paddock"
+/*
+ * The port of the only socket to which a program with network connects, on loopback of a
+ * network namespace in which nothing else listens
+ */
+#define SANDBOX_PROXY_PORT 3128
 
 #endif

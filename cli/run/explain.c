@@ -28,6 +28,7 @@
 #include "proto/json/json_pack.h"
 
 #define LINES_MAX 20 /* of a message */
+#define HOSTS_MAX 8  /* refused hosts in a story */
 
 struct story {
 	struct client *client;
@@ -463,6 +464,40 @@ static void about_family(struct story *s, const char *status)
 	add_sentence(s->help, "How that run ended: paddock explain %s", caller);
 }
 
+/* Tell refusals of the network, and the line to grant a host. */
+static void about_network(struct story *s)
+{
+	const char *template = json_member_str(s->view, "templateId");
+	struct json_object *hosts =
+	    json_member(json_member(s->view, "network"), "hosts");
+	int n = 0;
+
+	json_each(host, hosts) {
+		const char *name = json_member_str(host, "host");
+
+		json_each(one, json_member(host, "refusals")) {
+			const char *code = json_member_str(one, "code");
+
+			if (n++ >= HOSTS_MAX)
+				break;
+			add_sentence(s->errmsg,
+				     "The host %s was refused, %s: %s", name,
+				     code, json_member_str(one, "message"));
+			if (strcmp(code, "NETWORK_NOT_GRANTED") == 0)
+				add_sentence(
+				    s->help,
+				    "The operator can grant the host, by network "
+				    "= %s in [grant \"%s\"] of paddock.conf; a "
+				    "manifest with a list of hosts needs %s in "
+				    "permissions.network, too.",
+				    name, template, name);
+		}
+	}
+	if (n > HOSTS_MAX)
+		add_sentence(s->errmsg, "%d more hosts were refused.",
+			     n - HOSTS_MAX);
+}
+
 static void tell_missing(void *arg, const char *line)
 {
 	struct story *s = arg;
@@ -525,6 +560,7 @@ static void about_end(struct story *s, const char *status)
 		    json_member_str(one, "message"));
 	about_met(s);
 	about_family(s, status);
+	about_network(s);
 	lost_artifacts_print(s->view, tell_missing, s);
 	if (s->error != NULL) {
 		about_error(s);

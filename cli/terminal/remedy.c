@@ -248,11 +248,13 @@ static const struct cage_hints
 	{"It met the limit memory: it was refused memory, or a file longer "
 	 "than all of its memory.",
 	 RAISE("maxMemoryBytes", "max_memory_bytes")},
-    network = {"No template has a network of its own; nothing in the manifest "
-	       "or the configuration can allow one.",
-	       "A tool of the server's can fetch for it (call, on descriptor "
-	       "3), if its manifest lists that in tools.",
-	       NULL},
+    network =
+	{"It has no network but the hosts that it is granted, which it "
+	 "reaches by a proxy alone (HTTP_PROXY, HTTPS_PROXY).",
+	 "Its manifest can ask for hosts in permissions.network, and the "
+	 "operator grant them by network in a [grant]; its client of HTTP "
+	 "has to use the proxy.",
+	 NULL},
     reads = {"It sees no more of the host than programs, libraries and its own "
 	     "package, and may write to /work, /tmp and /dev/shm alone.",
 	     "What else it has to read its manifest can name in "

@@ -23,8 +23,8 @@ typedef bool config_BOOL;
 typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
     *config_GRANTED, *config_CALLED, *config_PATHS, *config_PATTERNS,
-    *config_NETWORK, *config_DATABASE, *config_ARTIFACTS, *config_NAMES,
-    *config_DIGESTS, **config_DIRS;
+    *config_NETWORK, *config_RANGES, *config_DATABASE, *config_ARTIFACTS,
+    *config_NAMES, *config_DIGESTS, **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;
@@ -59,6 +59,7 @@ struct config_template {
 struct config {
 #define KEY(section, type, key, ...) config_##type key;
 #define BROWSER_KEY(type, key, field, ...) config_##type field;
+#define NETWORK_KEY(type, key, field, ...) config_##type field;
 #define STORE_KEY(type, key, field, ...) config_##type field;
 #include "supervisor/config/config_keys.def"
 	size_t n_templates;

@@ -358,7 +358,8 @@ static int take_key(struct reading *r, const char *name, const char *value)
 	if (check_line(r, k, slot, more) < 0)
 		return -EINVAL;
 	r->continues = true;
-	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_NETWORK;
+	r->brackets = k->type == CONFIG_PATTERNS || k->type == CONFIG_NETWORK ||
+		      k->type == CONFIG_RANGES;
 	if (config_key_set(k, base, value, more, reason, sizeof(reason)) < 0)
 		return fail_reading(r, "%s", reason);
 	return 0;

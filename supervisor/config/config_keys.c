@@ -41,6 +41,8 @@ static const struct config_key keys[] = {
 #define KEY(where, t, key, ...) AT(#where, config, t, key, key, __VA_ARGS__)
 #define BROWSER_KEY(t, key, field, ...)                                        \
 	AT("browser", config, t, key, field, __VA_ARGS__)
+#define NETWORK_KEY(t, key, field, ...)                                        \
+	AT("network", config, t, key, field, __VA_ARGS__)
 #define STORE_KEY(t, key, field, ...)                                          \
 	AT("store", config, t, key, field, __VA_ARGS__)
 #define REQUESTOR_KEY(t, key, ...)                                             \

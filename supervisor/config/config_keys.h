@@ -35,6 +35,7 @@ enum config_type {
 	CONFIG_PATHS,	/* absolute paths, spaces between */
 	CONFIG_PATTERNS,  /* patterns of ipc/host_pattern.h, spaces between */
 	CONFIG_NETWORK,	  /* words of net/network_word.h, spaces between */
+	CONFIG_RANGES,	  /* networks, perhaps =REQUESTOR, spaces between */
 	CONFIG_NAMES,	  /* names of secrets, spaces between */
 	CONFIG_DIGESTS,	  /* 64 hex digits each, spaces between; shown */
 	CONFIG_DATABASE,  /* a postgresql:// URL without a password */

@@ -21,7 +21,7 @@ struct config_section {
 	const char *expected, *too_many;
 };
 
-#define CONFIG_SECTIONS 8
+#define CONFIG_SECTIONS 9
 #define CONFIG_NAMED_MAX 1000 /* most sections of one kind */
 extern const struct config_section config_sections[CONFIG_SECTIONS];
 

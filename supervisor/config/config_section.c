@@ -29,6 +29,7 @@ const struct config_section config_sections[CONFIG_SECTIONS] = {
     {.name = "limits"},
     {.name = "sandbox"},
     {.name = "browser"},
+    {.name = "network"},
     {.name = CONFIG_REQUESTOR,
      .names = "NAME",
      .is_name = requestor_name_ok,

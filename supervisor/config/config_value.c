@@ -277,6 +277,17 @@ static bool is_database(const char *value)
 	return true;
 }
 
+static bool is_range(const char *s, size_t n)
+{
+	const char *equals = memchr(s, '=', n);
+	size_t net = equals != NULL ? (size_t)(equals - s) : n;
+	struct host_pattern p;
+
+	return host_pattern_parse(&p, s, net) == 0 && p.kind == HOST_NET &&
+	       p.port == 0 &&
+	       (equals == NULL || requestor_name_ok(equals + 1, n - net - 1));
+}
+
 static bool is_artifacts(const char *value)
 {
 	static const char folder[] = "folder:/";
@@ -359,6 +370,11 @@ static const struct {
 			    "api.example.org:443, *.example.org:443 for all "
 			    "names below, or HOST:PORT=METHOD:/PATH,..., as "
 			    "paddock template grant prints them"},
+    [CONFIG_RANGES] = {.word = is_range,
+		       .expected = "networks such as 10.1.0.0/16 or "
+				   "[fd00::]/8, each with =REQUESTOR for the "
+				   "runs of that requestor alone, spaces "
+				   "between them"},
     [CONFIG_NAMES] = {.word = is_secret,
 		      .expected = "names of letters, digits and . _ -, "
 				  "beginning with a letter, spaces between "

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/json/json_write.h"
 #include "supervisor/run/run.h"
@@ -124,12 +125,45 @@ void run_family_leave(struct run *r)
 	r->family.parent = NULL;
 }
 
+struct json_object *run_family_callers(const struct run *r)
+{
+	const struct run *parent = r->family.parent;
+	struct json_object *all;
+
+	if (parent == NULL)
+		return json_object_get(r->family.callers);
+	all = run_family_callers(parent);
+	if (all == parent->family.callers) { /* not to be changed */
+		struct json_object *copy = json_object_new_array();
+
+		json_each(one, all)
+			json_object_array_add(copy, json_object_get(one));
+		json_object_put(all);
+		all = copy;
+	}
+	json_object_array_add(all, json_pack("runId:s templateId:s notebook?s",
+					     parent->id, parent->template->id,
+					     parent->notebook.name));
+	return all;
+}
+
+const char *run_family_holder(const struct run *r, const char *template_id,
+			      const char *notebook)
+{
+	while (r->family.parent != NULL)
+		r = r->family.parent;
+	json_each(one, r->family.callers)
+		if (json_member_is(one, "notebook", notebook) &&
+		    json_member_is(one, "templateId", template_id))
+			return json_member_str(one, "runId");
+	return NULL;
+}
+
 void run_family_find(struct run *parent, const struct store_run *row)
 {
 	struct run_family *f = &parent->family;
 	struct run_child *c;
 
-	f->n_found++;
 	f->n_ended[RUN_SUCCEEDED]++;
 	if (f->n_listed >= RUN_CHILDREN_LISTED)
 		return;
@@ -148,7 +182,6 @@ void run_family_start_over(struct run *r)
 	assert(TAILQ_EMPTY(&f->children));
 	while (f->n_listed > 0)
 		unlist(f, &f->listed[f->n_listed - 1]);
-	f->n_made = f->n_found = 0;
 	memset(f->n_ended, 0, sizeof(f->n_ended));
 	run_journal_start_over(r);
 }
@@ -198,6 +231,15 @@ static void count(struct json_object *counts, const char *status, int64_t n)
 		json_object_object_del(counts, status);
 }
 
+static size_t n_children(const struct run_family *f)
+{
+	size_t n = f->n_open;
+
+	for (int i = 0; i < RUN_STATES; i++)
+		n += f->n_ended[i];
+	return n;
+}
+
 /* Return the numbers of R's children that are not listed, by status; NULL: none. */
 static struct json_object *unlisted(const struct run *r)
 {
@@ -205,7 +247,7 @@ static struct json_object *unlisted(const struct run *r)
 	struct json_object *counts;
 	const struct run *child;
 
-	if (f->n_made + f->n_found == f->n_listed)
+	if (n_children(f) == f->n_listed)
 		return NULL;
 	counts = json_object_new_object();
 	for (int i = 0; i < RUN_STATES; i++)
@@ -223,13 +265,13 @@ void run_family_write(struct buf *out, const struct run *r)
 	struct json_object *list;
 
 	json_write(out, "parentRunId?s depth?i", f->parent_id, f->depth);
-	if (f->n_made + f->n_found == 0)
+	if (n_children(f) == 0)
 		return;
 	list = json_object_new_array_ext((int)f->n_listed);
 	for (size_t i = 0; i < f->n_listed; i++)
 		json_object_array_add(list, child_view(r, &f->listed[i]));
 	json_write(out, "children:o childrenTotal:i unlistedChildren?o", list,
-		   f->n_made + f->n_found, unlisted(r));
+		   n_children(f), unlisted(r));
 }
 
 void run_family_fini(struct run *r)
@@ -240,5 +282,6 @@ void run_family_fini(struct run *r)
 	run_family_start_over(r);
 	free(f->listed);
 	free(f->parent_id);
+	json_object_put(f->callers);
 	free(f->journal.id);
 }

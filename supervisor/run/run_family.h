@@ -10,14 +10,16 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "base/id.h"
 #include "supervisor/run/run_journal.h"
 
 struct buf;
+struct json_object;
 struct run;
 struct run_child;
 struct store_run;
 
-#define RUN_CHILDREN_MAX 1000 /* children of an attempt at a run */
+#define RUN_CHILDREN_MAX 1000 /* children of a run, in all attempts */
 /* In the view of a run: the first children; for one that fails later a success leaves. */
 #define RUN_CHILDREN_LISTED 100
 #define RUN_FAMILY_STATES 9 /* as RUN_STATES */
@@ -25,16 +27,24 @@ struct store_run;
 struct run_family {
 	struct run *parent; /* NULL: none, or one that is over */
 	char *parent_id;    /* owned; NULL: a client called the run */
+	/* the server of the caller, once the run is in the queue of all servers; or "" */
+	char caller_at[ID_SIZE];
+	/*
+	 * The callers at other servers, as run_family_callers() gives them; owned. NULL:
+	 * there are none.
+	 */
+	struct json_object *callers;
 	unsigned depth;	    /* the number of callers above; 0: a client */
 	bool allows_writes; /* the client's options.allowWrites */
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
 	TAILQ_ENTRY(run) link;	    /* in parent.children */
-	/* children that are open, were made here, and had succeeded before */
-	size_t n_open, n_made, n_found;
+	size_t n_open;		    /* children now */
+	size_t n_made;		    /* children in all attempts */
 	size_t n_dropped; /* open children whose answers nobody awaits */
 	bool dropped;	  /* the run is one of the parent's N_DROPPED */
-	size_t n_ended[RUN_FAMILY_STATES]; /* of N_MADE and N_FOUND, by state */
-	struct run_child *listed;	   /* of the view; owned */
+	/* of the attempt, by state; also children that had succeeded before */
+	size_t n_ended[RUN_FAMILY_STATES];
+	struct run_child *listed; /* of the view; owned */
 	size_t n_listed;
 	struct {
 		char *id; /* owned; NULL: the run's own id */
@@ -50,6 +60,17 @@ void run_family_join(struct run *r, struct run *parent);
 void run_family_drop(struct run *r);
 /* R has ended: R is no open child any more. Without a parent nothing changes. */
 void run_family_leave(struct run *r);
+/*
+ * Return the callers of R, the outermost first, as an array of {runId, templateId,
+ * notebook}; the caller's. NULL: a client called R.
+ */
+struct json_object *run_family_callers(const struct run *r);
+/*
+ * Return the id of the caller of R, at another server, that has NOTEBOOK of the template;
+ * lent. NULL: no such caller has.
+ */
+const char *run_family_holder(const struct run *r, const char *template_id,
+			      const char *notebook);
 /* A call of PARENT is answered by the child in ROW, which had succeeded before. */
 void run_family_find(struct run *parent, const struct store_run *row);
 /* R's attempt is over: the next one calls anew. R's open children have left. */

@@ -20,10 +20,12 @@
 #include "base/os/fdpass.h"
 #include "base/os/sys.h"
 #include "ipc/egress_proto.h"
+#include "sandbox/sandbox_types.h"
 
 #define BACKLOG 128
-#define PORT 3128 /* nothing else listens in the namespace of the run */
-#define PROXY "http://127.0.0.1:3128"
+#define TEXT_OF(number) #number
+#define PROXY_AT(port) "http://127.0.0.1:" TEXT_OF(port)
+#define PROXY PROXY_AT(SANDBOX_PROXY_PORT)
 #define CERTIFICATES "/dev/shm/.certificates.pem"
 
 static int channel = -1; /* to the run's child of paddock-egress */
@@ -95,7 +97,7 @@ static int recv_hello(void)
 static int listen_here(void)
 {
 	const struct sockaddr_in at = {.sin_family = AF_INET,
-				       .sin_port = htons(PORT),
+				       .sin_port = htons(SANDBOX_PROXY_PORT),
 				       .sin_addr.s_addr =
 					   htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

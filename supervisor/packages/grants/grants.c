@@ -73,7 +73,7 @@ const struct grants_kind grants_kinds[GRANTS_KINDS] = {
     {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
      false, covers_read},
     {"network", "network", "network", "to connect to ", "to connect to ",
-     "no template can have network access in this version of paddock", false,
+     "no Lua template can have network access in this version of paddock", true,
      covers_network},
     {"secrets", "secrets", "secrets", "for the secret ", "for the secrets ",
      "no template can have secrets in this version of paddock", false,

@@ -150,9 +150,12 @@ static int read_network(struct template *t, struct json_object *list,
 		t->network = json_object_new_array();
 	json_each(one, list) {
 		char *word = network_word(one), at[PLACE_SIZE];
+		const char *host = json_member_str(one, "host");
 		const char *fault = NULL;
 
-		if (n == 1 && strcmp(word, TEMPLATE_GRANTED) == 0)
+		if (host != NULL && strchr(host, '=') != NULL)
+			fault = "a host has no equals sign";
+		else if (n == 1 && strcmp(word, TEMPLATE_GRANTED) == 0)
 			t->network_granted = true;
 		else
 			fault = network_word_fault(word, strlen(word));

@@ -28,7 +28,8 @@ struct worker_question {
 	/* an object; for INPUT the request's params, perhaps with timeoutMs
 	   and key */
 	struct json_object *params;
-	size_t cost; /* approximate bytes of memory of PARAMS */
+	size_t cost;	 /* approximate bytes of memory of PARAMS */
+	struct str text; /* of PARAMS */
 };
 
 /*
@@ -129,6 +130,9 @@ int worker_answer_question(struct run *r, uint32_t seq, bool ok,
  */
 int worker_fail_question(struct run *r, uint32_t seq, const char *code,
 			 const char *message);
+
+/* While R calls: do runs that R called, or their calls, ask R's clients? */
+void worker_await_called(struct run *r, bool awaits);
 
 /* Is R's worker alive, and waiting for the answer to SEQ? */
 bool worker_awaits(const struct run *r, uint32_t seq);

@@ -105,8 +105,10 @@ static void settle_questions(struct worker *w)
 	const struct question *a;
 	bool awaits = false;
 
+	/* of a CALL the called run, or a run below, may ask the clients */
 	TAILQ_FOREACH(a, &w->asked, link)
-		awaits |= a != w->asking && a->kind != WORKER_QUESTION_CALL;
+		awaits |= a != w->asking &&
+			  (a->kind != WORKER_QUESTION_CALL || w->called_asks);
 	if (r->state == RUN_RUNNING && awaits)
 		run_apply(r, EV_ASK);
 	else if (r->state == RUN_AWAITING_INPUT && !awaits)
@@ -114,6 +116,16 @@ static void settle_questions(struct worker *w)
 	else
 		return;
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+void worker_await_called(struct run *r, bool awaits)
+{
+	struct worker *w = r->job.worker;
+
+	if (w == NULL || w->called_asks == awaits)
+		return;
+	w->called_asks = awaits;
+	settle_questions(w);
 }
 
 static void remove_all(struct worker *w, struct questions *list)
@@ -306,9 +318,9 @@ int worker_refuse_question(struct run *r, const struct worker_question *ask,
 
 /* ---- questions ---- */
 
-/* Hand on ASK, for which there is ROOM or not. */
+/* Hand on ASK, for which there is ROOM or not; ERRMSG is why there are no parameters. */
 static void hand_on(struct worker *w, const struct worker_question *ask,
-		    bool room)
+		    bool room, const char *errmsg)
 {
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
@@ -317,10 +329,7 @@ static void hand_on(struct worker *w, const struct worker_question *ask,
 		worker_fail_question(r, ask->seq, "RUN_CANCELED",
 				     "the run is being cancelled");
 	else if (ask->params == NULL)
-		worker_fail_question(
-		    r, ask->seq, "INVALID_PARAMETER",
-		    "a question has at most 20000 values, in at most "
-		    "as many levels as any JSON here");
+		worker_fail_question(r, ask->seq, "INVALID_PARAMETER", errmsg);
 	else if (!room)
 		worker_fail_question(r, ask->seq, "QUOTA_EXCEEDED", NO_ROOM);
 	else if (env->on_ask == NULL)
@@ -337,19 +346,21 @@ static int whole(struct worker *w)
 	char *tool = a->tool; /* an answer frees A before this returns */
 	struct worker_question ask = {
 	    .seq = a->seq, .kind = a->kind, .tool = tool};
+	struct json_error err;
+	struct buf text = w->params;
 	size_t cost;
 	/* bounded, since the loop reads, measures and frees the tree */
-	int rc = json_parse_cost(&ask.params, buf_data(&w->params),
-				 buf_len(&w->params), MSG_ASK_VALUES_MAX, &cost,
-				 NULL);
+	int rc = json_parse_cost(&ask.params, buf_data(&text), buf_len(&text),
+				 MSG_ASK_VALUES_MAX, &cost, &err);
 	bool room;
 
-	buf_fini(&w->params);
+	w->params = (struct buf){0};
 	w->asking = NULL;
 	w->phase = PHASE_TALKING;
-	if (rc != -EMSGSIZE &&
+	if (rc != -EMSGSIZE && !err.unfit &&
 	    (rc < 0 || !json_object_is_type(ask.params, json_type_object))) {
 		json_object_put(ask.params);
+		buf_fini(&text);
 		return worker_violation(
 		    w, "a question whose parameters are not a JSON object");
 	}
@@ -358,9 +369,13 @@ static int whole(struct worker *w)
 	room = hold_question(
 	    w, a, a->kind == WORKER_QUESTION_CALL ? a->total : OPEN_COST(cost));
 	ask.cost = cost;
-	/* without parameters: there were too many */
-	hand_on(w, &ask, room);
+	ask.text = (struct str){buf_data(&text), buf_len(&text)};
+	hand_on(w, &ask, room,
+		rc == -EMSGSIZE ? "a question has at most 20000 values, in at "
+				  "most as many levels as any JSON here"
+				: json_error_reason(&err));
 	json_object_put(ask.params);
+	buf_fini(&text);
 	free(tool);
 	return 0;
 }

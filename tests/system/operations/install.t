@@ -84,6 +84,7 @@ sub expected {
 		"$prefix/bin/paddockd" => '755',
 		"$prefix/libexec/paddock/paddock-worker" => '755',
 		"$prefix/libexec/paddock/paddock-browser" => '755',
+		"$prefix/libexec/paddock/paddock-egress" => '755',
 		(map { ("$prefix/libexec/paddock/modules$_" => m{^/bin/} ? '755' : '644') } sort keys %{tree("$BUILD/modules")}),
 		"$prefix/share/paddock/template.schema.json" => '644',
 		"$prefix/share/bash-completion/completions/paddock" => '644',

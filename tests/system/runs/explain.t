@@ -36,7 +36,7 @@ my %cases = (
 		limits => {maxOpenFiles => 40}), 'EXECUTION_ERROR',
 	     qr/had all the files open that it may.*limits\.maxOpenFiles, up to the server's max_open_files/s],
     net => [pl('use Socket; socket my $s, AF_INET, SOCK_STREAM, 0 or die "$!\n"'),
-	    'EXECUTION_ERROR', qr/No template has a network.*nothing.*can allow.*tools/s],
+	    'EXECUTION_ERROR', qr/no network but the hosts that it is granted.*permissions\.network/s],
     shadow => [pl('open my $f, "<", "/etc/shadow" or die "$!\n"'), 'EXECUTION_ERROR',
 	       qr/no more of the host than.*permissions\.readPaths, and the operator grant/s],
     traces => [pl('$0 = "liar"; syscall(101, 16, 1, 0, 0)'), 'SANDBOX_VIOLATION',

@@ -45,7 +45,7 @@ my @missing = (
      "lua_reads asks to read $room/data, which is not granted; the operator can grant it, " .
 	 "by read_paths = $room/data in [grant \"lua_reads\"] of paddock.conf"],
     [dials => 'network', ['db.example.org:5432'],
-     'dials asks to connect to db.example.org:5432, and no template can have network access ' .
+     'dials asks to connect to db.example.org:5432, and no Lua template can have network access ' .
 	 'in this version of paddock'],
     [keys => 'secrets', ['api.key'],
      'keys asks for the secret api.key, and no template can have secrets in this version of paddock'],
@@ -286,7 +286,7 @@ subtest 'the command' => sub {
 	like($r->{out}, qr/tools +create_tab, not granted\n.*\n\[grant "tabs"\]\ndigest = (?!$digest)[0-9a-f]{64}\ntools = /s,
 	     'to that package alone');
 	$r = $do->('template', 'show', 'dials', @own);
-	like($r->{out}, qr/network +db\.example\.org:5432, not granted: no template can have network access/, 'what none can have');
+	like($r->{out}, qr/network +db\.example\.org:5432, not granted: no Lua template can have network access/, 'what none can have');
 
 	$r = $do->('template', 'check', "$at/reads-1.0.0");
 	is($r->{status}, 0, 'template check: a package that is not granted what it asks for is good');

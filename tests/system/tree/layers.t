@@ -45,7 +45,7 @@ my %may   = (
 	'worker/lua/json' => [@base],
 	'worker/lua/state' => [ 'worker', 'ipc', @base ],
 	'worker/lua'      => [ 'worker/lua/json', 'worker/lua/state', 'worker', 'ipc', @base ],
-	'worker/network'  => [ 'ipc', @base ],
+	'worker/network'  => [ 'sandbox', 'ipc', @base ],
 	'worker/program/watch' => [ 'worker', 'sandbox', 'ipc', @base ],
 	'worker/program/told' => [ 'worker', 'ipc', @base ],
 	'worker/program'  => [ 'worker/program/told', 'worker/program/watch', 'worker/network', 'worker', 'sandbox/rootfs', 'sandbox', 'ipc', @base ],
@@ -169,7 +169,7 @@ my %context = map { ($_ => 1) }
     (grep { m{\Asupervisor/(?:mcp|clients)/} } keys %within);
 
 # The bounds: files and lines of a folder, folders and lines of an area.
-my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21000 );
+my ( $FILES, $LINES, $AREA_FOLDERS, $AREA_LINES ) = ( 30, 4000, 10, 21200 );
 
 # Folders above the bounds, with the sizes of the day when the bound was taken, rounded up
 # to 5 files and 100 lines. A bound here only gets smaller, and is near the folder's size.

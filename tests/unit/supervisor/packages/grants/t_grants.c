@@ -48,6 +48,8 @@ static struct template *with(const char *members)
 #define TOOLS "\"tools\":[\"click\",\"create_tab\"]"
 #define READS "\"permissions\":{\"readPaths\":[\"/srv/a\",\"/srv/b/c\"]}"
 #define LOCKS "\"permissions\":{\"locks\":true}"
+#define NETWORK(list) "\"permissions\":{\"network\":[" list "]}"
+#define RULE "{\"host\":\"a.b:1\",\"allow\":[\"GET /x\",\"POST /y/*\"]}"
 #define T "[grant \"t\"]\n"
 
 static const struct {
@@ -90,9 +92,19 @@ static const struct {
     {LOCKS, "[grant \"*\"]\nlocks = yes\n" T "locks = no\n", NULL},
     {LOCKS, T "locks = yes\ndigest = " B "\n", "locks"},
     {LOCKS, "[sandbox]\nread_paths = /srv\n", "locks"},
+    {NETWORK("\"a.b:1\""), "", "network"},
+    {NETWORK("\"a.b:1\""), T "network = a.b:1\n", NULL},
+    {NETWORK("\"a.b:1\""), T "network = *.a.b:1 a.b:2\n", "network"},
+    {NETWORK("\"x.a.b:1\""), T "network = *.a.b:1\n", NULL},
+    {NETWORK("\"a.b:1\",\"c.d:1\""), T "network = a.b:1\n", "network"},
+    {NETWORK("\"a.b:1\""), "[grant \"*\"]\nnetwork = a.b:1\n", NULL},
+    {NETWORK("\"a.b:1\""), "[grant \"u\"]\nnetwork = a.b:1\n", "network"},
+    {NETWORK("\"granted\""), "", NULL},
+    {NETWORK(RULE), T "network = a.b:1\n", NULL},
+    {NETWORK(RULE), T "network = a.b:1=GET:/x,POST:/y/*\n", NULL},
+    {NETWORK(RULE), T "network = a.b:1=GET:/x\n", "network"},
+    {NETWORK("\"a.b:1\""), T "network = a.b:1=GET:/x\n", "network"},
     /* rights which no template can have, granted or not */
-    {"\"permissions\":{\"network\":[\"a.b:1\"]}", T "network = a.b:1\n",
-     "network"},
     {"\"permissions\":{\"secrets\":[\"k\"]}", T "secrets = k\n", "secrets"},
     {"\"permissions\":{\"network\":[],\"secrets\":[]}", "", NULL},
     /* several: the first is said */

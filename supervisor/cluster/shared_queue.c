@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/packages/grants/grants.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/record/run_row.h"
 #include "supervisor/run/warm/residents.h"

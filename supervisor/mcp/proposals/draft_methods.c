@@ -9,7 +9,7 @@
 #include "supervisor/context.h"
 #include "supervisor/packages/grants/grants_draft.h"
 #include "supervisor/packages/templates/catalogue.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 static unsigned how_of(const struct request *req)
 {

@@ -20,7 +20,7 @@
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/health.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/warm/residents.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/limits.h"

@@ -18,7 +18,7 @@
 #include "ipc/msg.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/context.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 #include "supervisor/run/threads/file_sink.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/run/warm/spawned.h"

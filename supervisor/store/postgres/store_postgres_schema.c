@@ -396,6 +396,7 @@ static const char proposals[] =
     " digest" KEY ", body" KEY ", made_ms" NUMBER ", expires_ms" NUMBER ","
     " approved_ms" NUMBER ");"
     "UPDATE paddock_schema SET version = 22;";
+
 /* The queue has the number of callers above each run: deep runs may use lent places. */
 static const char queue_depths[] = "ALTER TABLE queue ADD COLUMN depth" ZERO ";"
 				   "UPDATE paddock_schema SET version = 23;";

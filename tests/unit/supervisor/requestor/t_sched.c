@@ -2,7 +2,7 @@
 /* t_sched.c - deficit round robin: shares, limits, and items put back. */
 #include <stdlib.h>
 
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/sched.h"
 #include "tests/unit/tap.h"
 
 #define MANY 10000

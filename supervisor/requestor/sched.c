@@ -4,9 +4,9 @@
  * requestors' lanes. exec/runs_queue.c puts runs in and takes them out. Nothing
  * here allocates or fails; NULL says: no run may start now.
  */
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/sched.h"
 
-#include "supervisor/run/requestor/memory.h"
+#include "supervisor/requestor/memory.h"
 
 #include <assert.h>
 

@@ -87,7 +87,7 @@ my %areas_of = ( supervisor => {
 	client   => [qw(terminal)],
 	artifact => [qw(client ask terminal)],
 	template => [qw(client ask terminal)],
-	grant    => [qw(template client terminal)],
+	grant    => [qw(template client ask terminal)],
 	run      => [qw(grant template artifact client ask terminal)],
 	server   => [qw(template client terminal)],
 	repl     => [qw(run artifact client ask terminal)],

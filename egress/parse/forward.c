@@ -21,6 +21,8 @@ static const char *const left[] = {"Connection",
 				   "Upgrade",
 				   "Host",
 				   "Content-Length",
+				   FORWARD_ERROR,
+				   FORWARD_TIMEOUT,
 				   "HTTP2-Settings"};
 
 static bool stays(const struct message *m, const struct field *f)
@@ -128,4 +130,9 @@ void forward_end(struct buf *to, bool chunked)
 {
 	if (chunked)
 		buf_add_str(to, "0\r\n\r\n");
+}
+
+void forward_cut(struct buf *to, const char *code)
+{
+	buf_printf(to, "0\r\n" FORWARD_ERROR ": %s\r\n\r\n", code);
 }

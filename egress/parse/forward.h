@@ -35,5 +35,11 @@ void forward_answer(struct buf *to, const struct message *m, bool old,
 /* Write a part of a body, as a chunk where CHUNKED; N may be 0: nothing is written. */
 void forward_part(struct buf *to, const char *p, size_t n, bool chunked);
 void forward_end(struct buf *to, bool chunked); /* the body is whole */
+/* The body, in chunks, is cut for the reason CODE. */
+void forward_cut(struct buf *to, const char *code);
+
+#define FORWARD_ERROR "Paddock-Error" /* field of refusals; never a host's */
+/* field of a worker's request: how long an answer may take */
+#define FORWARD_TIMEOUT "Paddock-Timeout-Ms"
 
 #endif

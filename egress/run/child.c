@@ -67,7 +67,7 @@ static void on_listening(evutil_socket_t fd, short events, void *arg)
 		evtimer_add(child->on_tick, CLOCK_TIMEVAL(TICK_MS));
 	if (child->n_conns == CHILD_CONNS_MAX)
 		event_del(child->on_listening);
-	conn_new(child, client);
+	conn_new(child, client, false);
 }
 
 void child_conn_gone(struct child *child)
@@ -181,6 +181,25 @@ static void take_keys(struct child *child)
 	(void)fcntl(child->keys_from, F_SETFL, O_NONBLOCK);
 }
 
+/* Is the cage channel a stream, on which a Lua worker speaks HTTP itself? */
+static bool is_stream(int cage)
+{
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	return getsockopt(cage, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
+	       type == SOCK_STREAM;
+}
+
+static void serve_worker(struct child *child)
+{
+	if (fcntl(child->cage, F_SETFL, O_NONBLOCK) != 0)
+		_exit(1);
+	child->n_conns++;
+	evtimer_add(child->on_tick, CLOCK_TIMEVAL(TICK_MS));
+	conn_new(child, child->cage, true);
+}
+
 /* ---- the life ---- */
 
 /* Open everything a caged process cannot open. */
@@ -210,7 +229,8 @@ static void prepare(struct child *child)
 				   EV_READ | EV_PERSIST, on_keys, child);
 	child->on_tick = evtimer_new(child->base, on_tick, child);
 	event_add(child->on_keys, NULL);
-	event_add(child->on_cage, NULL);
+	if (!is_stream(child->cage))
+		event_add(child->on_cage, NULL);
 	event_add(child->on_report, NULL);
 }
 
@@ -229,9 +249,12 @@ _Noreturn void child_run(const struct child_plan *plan, int fds[CHILD_CHANNELS])
 			       .listening = -1};
 	prepare(&child);
 	take_keys(&child);
-	greet(&child);
+	if (!is_stream(child.cage))
+		greet(&child);
 	confine_end(plan->settings, plan->order, plan->filter, parent,
 		    CHILD_FILES_MAX);
+	if (is_stream(child.cage))
+		serve_worker(&child);
 	event_base_dispatch(child.base);
 	_exit(0);
 }

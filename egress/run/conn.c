@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "egress/parse/forward.h"
 #include "egress/run/report.h"
 #include "proto/json/json_pack.h"
 
@@ -90,9 +91,10 @@ static void write_refusal(struct conn *c, enum egress_reason reason)
 	text = json_text(o, &len);
 	buf_printf(&c->down,
 		   "HTTP/1.1 %u Refused by paddock\r\n"
-		   "Content-Type: application/json\r\n"
-		   "Content-Length: %zu\r\nConnection: close\r\n\r\n",
-		   egress_reasons[reason].status, len + 1);
+		   "Content-Type: application/json\r\n" FORWARD_ERROR
+		   ": %s\r\nContent-Length: %zu\r\n%s\r\n",
+		   egress_reasons[reason].status, egress_reasons[reason].code,
+		   len + 1, c->worker ? "" : "Connection: close\r\n");
 	buf_add(&c->down, text, len);
 	buf_add_str(&c->down, "\n");
 	json_object_put(o);
@@ -125,14 +127,33 @@ void conn_refuse(struct conn *c, enum egress_reason reason)
 
 	report_refusal(c, reason);
 	conn_leave_host(c);
+	if (c->worker && c->state == CONN_EXCHANGE && c->rechunks) {
+		forward_cut(&c->down, egress_reasons[reason].code);
+		conn_enter(c, CONN_REFUSED, CONN_IDLE_S);
+		return;
+	}
 	if (!speaks_http) {
 		c->state = CONN_CLOSED;
 		return;
 	}
 	buf_fini(&c->down);
 	write_refusal(c, reason);
-	conn_enter(c, CONN_LAST, CONN_LAST_S);
 	c->bytes_up = 0;
+	if (c->worker && c->request.step != MESSAGE_BAD)
+		conn_enter(c, CONN_REFUSED, CONN_IDLE_S);
+	else
+		conn_enter(c, CONN_LAST, CONN_LAST_S);
+}
+
+void conn_reset(struct conn *c)
+{
+	message_next(&c->request);
+	message_next(&c->answer);
+	c->path = (struct span){0};
+	c->until_ms = 0;
+	c->rechunks = false;
+	buf_fini(&c->held);
+	conn_enter(c, CONN_HEAD, CONN_HEAD_S);
 }
 
 /* ---- steps: true when something was done ---- */
@@ -220,7 +241,8 @@ static bool step_last(struct conn *c)
 
 bool conn_ends_tls(const struct conn *c)
 {
-	return c->grant->rules.given || keys_have(&c->child->keys, &c->at);
+	return c->grant->rules.given || (c->worker && c->secure) ||
+	       keys_have(&c->child->keys, &c->at);
 }
 
 /* Go on with the handshake of S; at the end call DONE. */
@@ -257,6 +279,28 @@ static bool step_shake(struct conn *c)
 	return shake(c, &c->client, begin_inside);
 }
 
+/* Read away the rest of the request, and let the worker go on with the next. */
+static bool step_refused(struct conn *c)
+{
+	bool did = write_client(c);
+	int got = 0;
+
+	if (c->state == CONN_REFUSED && c->request.step == MESSAGE_BODY) {
+		got = buf_len(&c->in) > 0 ? 1 : read_client(c);
+		if (got > 0)
+			buf_drop(&c->in,
+				 message_add(&c->request, buf_data(&c->in),
+					     buf_len(&c->in)));
+		buf_fini(&c->up);
+	}
+	if (got < 0 || c->request.step == MESSAGE_BAD)
+		c->state = CONN_CLOSED;
+	else if (c->state == CONN_REFUSED && buf_len(&c->down) == 0 &&
+		 c->request.step == MESSAGE_WHOLE)
+		conn_reset(c);
+	return did || got > 0 || c->state == CONN_HEAD;
+}
+
 static bool step_nothing(struct conn *c)
 {
 	(void)c;
@@ -268,8 +312,8 @@ static bool (*const steps[CONN_STATES])(struct conn *c) = {
     [CONN_CONNECT] = reach_step,      [CONN_VERIFY] = step_verify,
     [CONN_SHAKE] = step_shake,	      [CONN_GRANTED] = step_granted,
     [CONN_HELLO] = tunnel_hello_step, [CONN_TUNNEL] = tunnel_step,
-    [CONN_EXCHANGE] = exchange_step,  [CONN_LAST] = step_last,
-    [CONN_CLOSED] = step_nothing,
+    [CONN_EXCHANGE] = exchange_step,  [CONN_REFUSED] = step_refused,
+    [CONN_LAST] = step_last,	      [CONN_CLOSED] = step_nothing,
 };
 
 /* ---- the loop ---- */
@@ -282,12 +326,14 @@ static void watch(struct conn *c)
 	bool asks =
 	    c->state == CONN_EXCHANGE && c->request.step != MESSAGE_BODY;
 
-	stream_watch(&c->client,
-		     (flows && up && !c->client.ended && !asks) ||
-			 c->state == CONN_HEAD || c->state == CONN_HELLO ||
-			 c->state == CONN_SHAKE || c->state == CONN_LAST,
-		     buf_len(&c->down) > 0 ||
-			 (c->state == CONN_SHAKE && c->client.waits_to_write));
+	stream_watch(
+	    &c->client,
+	    (flows && up && !c->client.ended && !asks) ||
+		c->state == CONN_HEAD || c->state == CONN_HELLO ||
+		c->state == CONN_SHAKE || c->state == CONN_LAST ||
+		(c->state == CONN_REFUSED && c->request.step == MESSAGE_BODY),
+	    buf_len(&c->down) > 0 ||
+		(c->state == CONN_SHAKE && c->client.waits_to_write));
 	stream_watch(&c->host,
 		     (flows && down && !c->host.ended) ||
 			 c->state == CONN_HEAD || c->state == CONN_VERIFY,
@@ -335,7 +381,7 @@ static void on_event(evutil_socket_t fd, short events, void *arg)
 	conn_turn(arg);
 }
 
-void conn_new(struct child *child, int fd)
+void conn_new(struct child *child, int fd, bool worker)
 {
 	struct conn *c = xcalloc(1, sizeof(*c));
 	const int on = 1;
@@ -343,6 +389,7 @@ void conn_new(struct child *child, int fd)
 	c->child = child;
 	c->host.fd = -1;
 	c->key = -1;
+	c->worker = worker;
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	stream_open(&c->client, child->base, fd, on_event, c);
 	message_init(&c->request, false, exchange_body_up, c);
@@ -354,7 +401,10 @@ void conn_new(struct child *child, int fd)
 
 void conn_tick(struct conn *c, int64_t now_ms)
 {
-	if (now_ms < c->deadline_ms)
+	if (c->worker && c->state == CONN_HEAD)
+		return; /* a run may ask at any time */
+	if (now_ms < c->deadline_ms &&
+	    (c->until_ms == 0 || now_ms < c->until_ms))
 		return;
 	switch (c->state) {
 	case CONN_NAME:
@@ -362,7 +412,10 @@ void conn_tick(struct conn *c, int64_t now_ms)
 		break;
 	case CONN_CONNECT:
 		c->why = EGRESS_SLOW;
-		reach_next_address(c);
+		if (c->until_ms > 0 && now_ms >= c->until_ms)
+			conn_refuse(c, EGRESS_SLOW);
+		else
+			reach_next_address(c);
 		break;
 	case CONN_VERIFY:
 	case CONN_EXCHANGE:

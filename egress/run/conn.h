@@ -9,7 +9,8 @@
  * Where the host has rules or a secret, TLS ends here on both sides:
  *   HEAD ─▶ NAME ─▶ CONNECT ─▶ VERIFY ─▶ GRANTED ─▶ HELLO ─▶ SHAKE ─▶ HEAD
  *   HEAD ─▶ EXCHANGE ─▶ HEAD, with a new connection where the host has closed its own
- * Each state leads to LAST by a refusal, and to CLOSED.
+ * Each state leads to LAST by a refusal, and to CLOSED. The Lua worker of a run has one
+ * connection for all requests, so that a refusal leads to REFUSED ─▶ HEAD there.
  */
 #ifndef EGRESS_RUN_CONN_H
 #define EGRESS_RUN_CONN_H
@@ -39,6 +40,7 @@ enum conn_state {
 	CONN_SHAKE, /* the handshake with the client */
 	CONN_TUNNEL,
 	CONN_EXCHANGE,
+	CONN_REFUSED, /* of a worker: the rest of the request is read away */
 	CONN_LAST,
 	CONN_CLOSED,
 	CONN_STATES
@@ -65,17 +67,22 @@ struct conn {
 	/* HTTP */
 	struct message request, answer;
 	struct span path; /* of the request's target, with its query */
+	bool worker;	  /* the client is the run's Lua worker */
+	bool secure;	  /* TLS to the host is the child's own */
 	bool tunnel;	  /* the request is CONNECT */
-	int key;	  /* number of the secret in the request; -1: none */
-	bool masks;	  /* the host has a secret of the run */
-	struct buf held;  /* an answer's bytes which may be part of a secret */
-	bool answered;	  /* the answer's head is written */
-	bool closes;	  /* the client's connection ends with the answer */
-	bool rechunks;	  /* the answer goes on in chunks */
+	bool again; /* the connection to the host served a request before */
+	int64_t
+	    until_ms; /* of clock_mono_ms(): the worker waits so long; 0: none */
+	int key;      /* number of the secret in the request; -1: none */
+	bool masks;   /* the host has a secret of the run */
+	struct buf held; /* an answer's bytes which may be part of a secret */
+	bool answered;	 /* the answer's head is written */
+	bool closes;	 /* the client's connection ends with the answer */
+	bool rechunks;	 /* the answer goes on in chunks */
 };
 
-/* Serve the client of FD, which is taken. */
-void conn_new(struct child *child, int fd);
+/* Serve the client of FD, which is taken: a program, or the run's Lua WORKER. */
+void conn_new(struct child *child, int fd, bool worker);
 /* Go on as far as possible; may free C. */
 void conn_turn(struct conn *c);
 void conn_close(struct conn *c); /* frees C */
@@ -87,6 +94,8 @@ void conn_tick(struct conn *c, int64_t now_ms);
 void conn_enter(struct conn *c, enum conn_state state, int seconds);
 /* Refuse what was asked for; the client is told in HTTP while that is spoken. */
 void conn_refuse(struct conn *c, enum egress_reason reason);
+/* Drop the request and the answer, for the next request. */
+void conn_reset(struct conn *c);
 /* Close the connection to the host, and report that. */
 void conn_leave_host(struct conn *c);
 /* Count N bytes from or to the host; false: the run has had all of its bytes. */

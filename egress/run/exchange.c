@@ -96,6 +96,11 @@ static bool send_up(struct conn *c)
 
 /* ---- down ---- */
 
+static bool has_body(const struct message *a)
+{
+	return !a->to_head && a->step == MESSAGE_BODY;
+}
+
 /* A session's cookie is a secret by another name. */
 static bool drops(void *arg, const struct field *f)
 {
@@ -134,9 +139,10 @@ static void answer_head(struct conn *c)
 		message_next(a);
 		return;
 	}
-	c->rechunks = (a->chunked || a->until_end) && !old && !a->to_head;
-	c->closes = c->closes || c->request.step != MESSAGE_WHOLE ||
-		    ((a->chunked || a->until_end) && old);
+	c->rechunks = a->chunked || a->until_end || (c->worker && has_body(a));
+	c->closes = c->closes || (c->rechunks && old) ||
+		    (c->request.step != MESSAGE_WHOLE && !c->worker);
+	c->rechunks = c->rechunks && !old;
 	forward_answer(&c->down, a, old, c->closes, c->rechunks,
 		       c->masks ? &masked : NULL);
 	c->answered = true;
@@ -182,6 +188,13 @@ static bool take_answer(struct conn *c)
 		return true;
 	}
 	c->host.ended = true;
+	if (c->again && c->answer.step == MESSAGE_HEAD &&
+	    buf_len(&c->answer.head) == 0) {
+		c->again = false;
+		conn_leave_host(c);
+		reach_start(c);
+		return true;
+	}
 	/* an end without TLS's own sign is no end of an answer */
 	if (n == 0)
 		message_end(&c->answer);
@@ -219,11 +232,11 @@ static void end(struct conn *c)
 		conn_enter(c, CONN_LAST, CONN_LAST_S);
 		return;
 	}
-	message_next(&c->request);
-	message_next(&c->answer);
-	c->path = (struct span){0};
 	buf_fini(&c->down);
-	conn_enter(c, CONN_HEAD, CONN_HEAD_S);
+	if (c->request.step == MESSAGE_WHOLE)
+		conn_reset(c);
+	else
+		conn_enter(c, CONN_REFUSED, CONN_IDLE_S);
 }
 
 bool exchange_step(struct conn *c)

@@ -159,7 +159,7 @@ static void arrive(struct conn *c)
 	c->number = ++c->child->connections;
 	r.connection = c->number;
 	report_send(c->child, &r);
-	if (c->tunnel || c->client.ssl != NULL)
+	if (c->tunnel || c->secure)
 		arrive_for_tls(c);
 	else
 		request_send(c);

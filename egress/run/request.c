@@ -6,9 +6,11 @@
  */
 #include "egress/run/conn.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "egress/parse/forward.h"
 #include "egress/run/report.h"
 
@@ -46,25 +48,38 @@ static enum egress_reason read_connect(struct conn *c, struct place *at)
 	return EGRESS_NO_REASON;
 }
 
-/* An absolute address: "http://HOST[:PORT]/PATH". */
+static bool begins(struct span s, const char *scheme)
+{
+	size_t n = strlen(scheme);
+
+	return s.n > n && strncasecmp(s.p, scheme, n) == 0;
+}
+
+/*
+ * An absolute address: "http://HOST[:PORT]/PATH", and of a worker also "https://", for
+ * which the child speaks TLS.
+ */
 static enum egress_reason read_absolute(struct conn *c, struct place *at)
 {
-	static const char scheme[] = "http://";
 	const struct message *m = &c->request;
-	size_t skip = strlen(scheme), n = 0;
 	struct span t = m->target;
+	bool secure = c->worker && begins(t, "https://");
+	size_t skip = strlen(secure ? "https://" : "http://"), n = 0;
+	unsigned port = secure ? HTTPS_PORT : HTTP_PORT;
 
-	if (t.n <= skip || strncasecmp(t.p, scheme, skip) != 0 ||
-	    memchr(t.p, '#', t.n) != NULL)
+	if ((!secure && !begins(t, "http://")) || memchr(t.p, '#', t.n) != NULL)
 		return EGRESS_BAD_REQUEST;
+	if (secure != c->secure)
+		conn_leave_host(c);
+	c->secure = secure;
 	t.p += skip;
 	t.n -= skip;
 	while (n < t.n && t.p[n] != '/' && t.p[n] != '?')
 		n++;
-	if (!place_parse(at, t.p, n, HTTP_PORT))
+	if (!place_parse(at, t.p, n, port))
 		return EGRESS_BAD_REQUEST;
 	c->path = (struct span){t.p + n, t.n - n};
-	if (!host_agrees(m, at, HTTP_PORT, !message_is_1_0(m)))
+	if (!host_agrees(m, at, port, !message_is_1_0(m)))
 		return EGRESS_HOST_DIFFERS;
 	return EGRESS_NO_REASON;
 }
@@ -89,7 +104,9 @@ static enum egress_reason read_place(struct conn *c, struct place *at)
 	bool inside = c->client.ssl != NULL;
 
 	if (c->tunnel)
-		return inside ? EGRESS_BAD_REQUEST : read_connect(c, at);
+		return inside || c->worker ? EGRESS_BAD_REQUEST
+					   : read_connect(c, at);
+	c->secure = inside || c->secure;
 	return inside ? read_inside(c, at) : read_absolute(c, at);
 }
 
@@ -153,6 +170,35 @@ static enum egress_reason check(struct conn *c)
 	return why != EGRESS_NO_REASON ? why : check_limits(c);
 }
 
+/* How long the worker waits for the answer, if the worker says so. */
+static void set_timeout(struct conn *c)
+{
+	const struct field *f = message_field(&c->request, FORWARD_TIMEOUT);
+	char text[12] = "";
+
+	if (!c->worker || f == NULL || f->value.n >= sizeof(text))
+		return;
+	memcpy(text, f->value.p, f->value.n);
+	c->until_ms = clock_mono_ms() + strtol(text, NULL, 10);
+}
+
+/*
+ * A host may close a connection between two requests. A request without a body is sent
+ * once more then, and a request with a body has a new connection.
+ */
+static void use_host(struct conn *c)
+{
+	c->again = stream_is_open(&c->host) && !c->tunnel &&
+		   c->request.step == MESSAGE_WHOLE && !c->request.chunked &&
+		   c->request.length == 0;
+	if (c->again) {
+		request_send(c);
+	} else {
+		conn_leave_host(c);
+		reach_start(c);
+	}
+}
+
 void request_begin(struct conn *c)
 {
 	struct place at = {0};
@@ -160,6 +206,7 @@ void request_begin(struct conn *c)
 
 	c->tunnel = strcmp(message_method(&c->request), "CONNECT") == 0;
 	c->answered = false;
+	set_timeout(c);
 	c->path = (struct span){0};
 	why = read_place(c, &at);
 	if (c->client.ssl == NULL)
@@ -168,10 +215,8 @@ void request_begin(struct conn *c)
 		why = check(c);
 	if (why != EGRESS_NO_REASON)
 		conn_refuse(c, why);
-	else if (stream_is_open(&c->host) && !c->tunnel)
-		request_send(c);
 	else
-		reach_start(c);
+		use_host(c);
 }
 
 /* ---- the request for the host ---- */
@@ -219,7 +264,6 @@ static void send_with_key(struct conn *c, const char *host)
 
 static void send_request(struct conn *c)
 {
-	bool inside = c->client.ssl != NULL;
 	const struct span path = bare_path(c);
 	struct report r = {.kind = EGRESS_REQUEST,
 			   .connection = c->number,
@@ -231,7 +275,7 @@ static void send_request(struct conn *c)
 			   .address = c->address};
 	char host[PLACE_TEXT_MAX];
 
-	c->masks = inside && keys_have(&c->child->keys, &c->at);
+	c->masks = c->secure && keys_have(&c->child->keys, &c->at);
 	c->key = c->masks ? keys_find(&c->child->keys, &c->at, r.method, path.p,
 				      path.n)
 			  : -1;
@@ -239,13 +283,13 @@ static void send_request(struct conn *c)
 		r.secret = c->child->order->secrets[c->key]->name;
 	c->child->requests++;
 	report_send(c->child, &r);
-	place_text(host, &c->at, inside ? HTTPS_PORT : HTTP_PORT);
+	place_text(host, &c->at, c->secure ? HTTPS_PORT : HTTP_PORT);
 	if (c->masks)
 		send_with_key(c, host);
 	else
 		forward_request(&c->up, &c->request, host, c->path, NULL);
 	c->answer.to_head = strcmp(message_method(&c->request), "HEAD") == 0;
-	c->closes = !c->request.keeps;
+	c->closes = !c->request.keeps && !c->worker;
 	conn_enter(c, CONN_EXCHANGE, CONN_IDLE_S);
 }
 

@@ -113,7 +113,8 @@ sub config { my ($self, $config) = @_; $self->say_to({ config => $config }); ret
 sub open_run {
 	my ($self, %order) = @_;
 	my $number = ++$self->{number};
-	socketpair(my $cage, my $cage_child, AF_UNIX, SOCK_SEQPACKET, 0) or croak "socketpair: $!";
+	my $stream = delete $order{stream}; # as of a Lua worker
+	socketpair(my $cage, my $cage_child, AF_UNIX, $stream ? SOCK_STREAM : SOCK_SEQPACKET, 0) or croak "socketpair: $!";
 	socketpair(my $report, my $report_child, AF_UNIX, SOCK_SEQPACKET, 0) or croak "socketpair: $!";
 	my @network = map { ref $_ ? $_ : { host => $_ } } @{ delete $order{network} // [] };
 
@@ -121,7 +122,7 @@ sub open_run {
 		uid => $> == 0 ? 65534 : 0, network => \@network, %order }, fileno $cage_child, fileno $report_child);
 	my $answer = $self->answer('open');
 	return $answer unless $answer->{ok};
-	return Egress::Run->new($self, $number, $cage, $report);
+	return Egress::Run->new($self, $number, $cage, $report, $stream);
 }
 
 # The keeper's end: the exit status.
@@ -151,8 +152,9 @@ use Paddock qw($PATIENCE);
 use Socket;
 
 sub new {
-	my ($class, $keeper, $number, $cage, $report) = @_;
+	my ($class, $keeper, $number, $cage, $report, $stream) = @_;
 	my $self = bless { keeper => $keeper, number => $number, cage => $cage, report => $report, told => [], kept => [] }, $class;
+	return $self if $stream;
 	my ($hello, @fds) = Egress::receive_packet($cage, 64) or return $self;
 
 	$self->{hello} = [ unpack 'L4', $hello ];

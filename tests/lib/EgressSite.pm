@@ -21,7 +21,7 @@ my @said; # pipes from hosts, which end with a closed pipe
 END {
 	if ($$ == $owner) {
 		my $status = $?;
-		kill KILL => @live;
+		kill KILL => map { -$_, $_ } @live;
 		waitpid($_, 0) for @live;
 		$? = $status;
 	}
@@ -32,6 +32,7 @@ sub in_process {
 	my $pid = fork // croak "fork: $!";
 
 	if ($pid == 0) {
+		setpgrp; # with the processes of connections
 		$SIG{CHLD} = 'IGNORE';
 		$SIG{PIPE} = 'IGNORE';
 		eval { $body->() };

@@ -16,6 +16,8 @@
 #include "ipc/egress_proto.h"
 #include "supervisor/config/config.h"
 
+#define EGRESS_CHILD_BYTES UINT64_C(33554432) /* memory of a child */
+
 struct egress;	     /* of a server */
 struct egress_child; /* of a run, or of a resident */
 

@@ -90,8 +90,8 @@ static struct json_object *ask_of(const struct run *r,
 			 r->id, r->template->id, r->requestor->name, network,
 			 json_object_new_array(), r->limits.network_bytes,
 			 r->limits.network_requests,
-			 r->limits.network_connections,
-			 WORKER_NETWORK_MEMORY_BYTES, r->limits.cpu_ms);
+			 r->limits.network_connections, EGRESS_CHILD_BYTES,
+			 r->limits.cpu_ms);
 }
 
 struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,

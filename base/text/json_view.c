@@ -38,10 +38,9 @@ static const char *fault_reason(const struct json_scan *s)
 		return faults[s->fault];
 	if (unwanted[s->want] != NULL)
 		return unwanted[s->want];
-	if (s->p == s->end)
-		return "a value is missing";
-	return memchr("tfn", *s->p, 3) != NULL ? "no value is written like this"
-					       : "a digit is missing";
+	return s->p == s->end || strchr("]},", *s->p) != NULL
+		   ? "a value is missing"
+		   : "no value is written like this";
 }
 
 /* Are the escapes of the string of S good, without a NUL? */

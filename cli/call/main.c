@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/os/sys.h"
 #include "base/text/base64.h"
+#include "base/text/json_view.h"
 #include "cli/ask/input.h"
 #include "cli/call/run_line.h"
 #include "cli/terminal/cli.h"
@@ -41,6 +42,7 @@ static const struct {
     {"TEMPLATE_NOT_FOUND", CLI_ABSENT},
     {"TEMPLATE_VERSION_UNSUPPORTED", CLI_ABSENT},
     {"RUN_TIMEOUT", CLI_TIMEOUT},
+    {"CALL_CANCELED", CLI_CANCELED},
     {"RUN_CANCELED", CLI_CANCELED},
     {"ARTIFACT_NOT_FOUND", CLI_ABSENT},
     {"ARTIFACT_EXPIRED", CLI_ABSENT},
@@ -67,6 +69,81 @@ static int report_error(struct json_object *error)
 	return CLI_FAILED;
 }
 
+/* Put the members of BODY, which is taken, after the id: a refusal needs the id first. */
+static struct json_object *put_id(struct json_object *body)
+{
+	struct json_object *o = json_pack("id:i", 1);
+
+	json_object_object_foreach(body, key, v)
+		json_object_object_add(o, key, json_object_get(v));
+	json_object_put(body);
+	return o;
+}
+
+struct text {
+	const char *p; /* NULL: missing */
+	size_t n;
+};
+
+static struct text member_of(struct text from, const char *key)
+{
+	struct json_span at;
+
+	if (from.p == NULL || from.n == 0 || *from.p != '{' ||
+	    json_find(&at, from.p, from.n, key) < 0)
+		return (struct text){0};
+	return (struct text){from.p + at.off, at.len};
+}
+
+static bool is_text(struct text value, const char *text)
+{
+	return value.n == strlen(text) && memcmp(value.p, text, value.n) == 0;
+}
+
+static struct json_object *tree_of(struct text value)
+{
+	struct json_object *tree = NULL;
+
+	if (value.p != NULL)
+		json_parse(&tree, value.p, value.n, NULL);
+	return tree;
+}
+
+/* Print VALUE unchanged: a tree would lose digits and levels. */
+static int print_text(struct text value)
+{
+	if (value.p == NULL)
+		value = (struct text){"null", strlen("null")};
+	fwrite(value.p, 1, value.n, stdout);
+	return putchar('\n') == EOF || fflush(stdout) != 0
+		   ? message_fail(CLI_TROUBLE, "stdout: %s", strerror(errno))
+		   : CLI_OK;
+}
+
+static int take_answer(struct text answer, const char *member,
+		       struct json_object **value)
+{
+	struct text v = member_of(answer, "value");
+	struct json_object *error;
+	int rc;
+
+	if (!is_text(member_of(answer, "ok"), "true")) {
+		error = tree_of(member_of(answer, "error"));
+		rc = report_error(error);
+		json_object_put(error);
+		return rc;
+	}
+	if (value != NULL) {
+		*value = tree_of(v);
+		return CLI_OK;
+	}
+	rc = print_text(member != NULL ? member_of(v, member) : v);
+	if (rc == CLI_OK &&
+	    is_text(member_of(v, "status"), "\"partial_success\""))
+		rc = CLI_PARTIAL;
+	return rc;
+}
+
 /*
  * Say {KIND: BODY}, which takes BODY, and print the member MEMBER of the answer's value;
  * NULL: the value. *VALUE, unless NULL, is the value itself, the caller's.
@@ -74,50 +151,49 @@ static int report_error(struct json_object *error)
 static int ask_run(const char *kind, struct json_object *body,
 		   const char *member, struct json_object **value)
 {
-	struct json_object *line = json_object_new_object(), *answer, *v;
-	int rc = CLI_OK;
+	struct json_object *line = json_object_new_object();
+	struct buf answer = {0};
+	int rc;
 
-	json_add(body, "id:i", 1);
-	json_object_object_add(line, kind, body);
-	answer = run_line(line, true, errmsg, sizeof(errmsg));
-	json_object_put(line);
-	if (answer == NULL)
-		return message_fail(CLI_TROUBLE, "%s", errmsg);
-	v = json_member(answer, "value");
-	if (!json_member_bool(answer, "ok"))
-		rc = report_error(json_member(answer, "error"));
-	else if (value != NULL)
-		*value = json_object_get(v);
+	json_object_object_add(line, kind, put_id(body));
+	if (run_line(line, &answer, errmsg, sizeof(errmsg)) < 0)
+		rc = message_fail(CLI_TROUBLE, "%s", errmsg);
 	else
-		json_pretty_print(member != NULL ? json_member(v, member) : v,
-				  true);
-	if (rc == CLI_OK && json_member_is(v, "status", "partial_success"))
-		rc = CLI_PARTIAL;
-	json_object_put(answer);
+		rc = take_answer(
+		    (struct text){buf_data(&answer), buf_len(&answer)}, member,
+		    value);
+	json_object_put(line);
+	buf_fini(&answer);
 	return rc;
 }
 
 static int tell_run(const char *kind, struct json_object *body)
 {
-	struct json_object *line = json_object_new_object(), *answer;
+	struct json_object *line = json_object_new_object();
+	int rc = CLI_OK;
 
 	json_object_object_add(line, kind, body);
-	answer = run_line(line, false, errmsg, sizeof(errmsg));
+	if (run_line(line, NULL, errmsg, sizeof(errmsg)) < 0)
+		rc = message_fail(CLI_TROUBLE, "%s", errmsg);
 	json_object_put(line);
-	if (answer == NULL)
-		return message_fail(CLI_TROUBLE, "%s", errmsg);
-	json_object_put(answer);
-	return CLI_OK;
+	return rc;
 }
 
 /* ---- commands ---- */
 
 static struct json_object *parse(const char *text, const char *what)
 {
-	struct json_object *v = json_unpack(text, strlen(text));
+	struct json_object *v = NULL;
+	struct json_error err;
 
-	if (v == NULL)
+	if (json_parse(&v, text, strlen(text), &err) < 0) {
+		json_error_place(&err, text);
+		message_print("%s is no JSON object: %s", what, err.text);
+	} else if (!json_object_is_type(v, json_type_object)) {
 		message_print("%s is no JSON object", what);
+		json_object_put(v);
+		v = NULL;
+	}
 	return v;
 }
 
@@ -165,18 +241,32 @@ static int call(int n, const char *const *arg)
 		       whole ? NULL : "output", NULL);
 }
 
+/* Read TEXT, a whole number of 0 or more that is WHAT. 0 or an exit status. */
+static int read_number(const char *text, const char *what, uint64_t *out)
+{
+	struct json_view v = {text, strlen(text)};
+
+	if (json_view_uint(v, out))
+		return CLI_OK;
+	return message_fail(CLI_USAGE,
+			    "%s is \"%.64s\"; it must be a whole number of 0 "
+			    "or more",
+			    what, text);
+}
+
 static int search(int n, const char *const *arg)
 {
 	struct buf words = {0};
+	uint64_t most = 8;
 	char *query;
-	int rc;
+	int rc = limit != NULL ? read_number(limit, "--limit", &most) : CLI_OK;
 
+	if (rc != CLI_OK)
+		return rc;
 	for (int i = 0; i < n; i++)
 		(void)buf_printf(&words, "%s%s", i > 0 ? " " : "", arg[i]);
 	query = buf_take(&words, NULL);
-	rc = ask_run("call",
-		     json_pack("search:s limit:i", query,
-			       limit != NULL ? atoi(limit) : 8),
+	rc = ask_run("call", json_pack("search:s limit:i", query, most),
 		     "templates", NULL);
 	free(query);
 	return rc;
@@ -292,14 +382,41 @@ static int ask(int n, const char *const *arg)
 
 static int progress(int n, const char *const *arg)
 {
-	return tell_run("progress",
-			json_pack("done:i total:i message?s", atoll(arg[0]),
-				  atoll(arg[1]), n > 2 ? arg[2] : NULL));
+	uint64_t done, total;
+	int rc = read_number(arg[0], "DONE", &done);
+
+	if (rc == CLI_OK)
+		rc = read_number(arg[1], "TOTAL", &total);
+	if (rc == CLI_OK && done > total)
+		rc = message_fail(CLI_USAGE, "DONE is above TOTAL");
+	return rc != CLI_OK
+		   ? rc
+		   : tell_run("progress",
+			      json_pack("done:i total:i message?s", done, total,
+					n > 2 ? arg[2] : NULL));
+}
+
+static bool is_level(const char *word)
+{
+	static const char *const levels[] = {"emergency", "alert",   "critical",
+					     "error",	  "warning", "notice",
+					     "info",	  "debug"};
+
+	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+		if (strcmp(levels[i], word) == 0)
+			return true;
+	return false;
 }
 
 static int write_log(int n, const char *const *arg)
 {
 	(void)n;
+	if (!is_level(arg[0]))
+		return message_fail(
+		    CLI_USAGE,
+		    "there is no level \"%.64s\"; the levels are emergency, "
+		    "alert, critical, error, warning, notice, info and debug",
+		    arg[0]);
 	return tell_run("log", json_pack("level:s message:s", arg[0], arg[1]));
 }
 

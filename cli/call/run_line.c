@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/os/sys.h"
 #include "base/text/errmsg.h"
 #include "proto/json/json.h"
@@ -119,8 +118,8 @@ static int read_line(int fd, struct buf *b)
 	return 0;
 }
 
-static int talk(struct ends *e, const char *text, size_t n, bool answered,
-		struct buf *answer)
+/* ANSWER is NULL, or gets the answer. */
+static int talk(struct ends *e, const char *text, size_t n, struct buf *answer)
 {
 	uint64_t unique;
 	int rc;
@@ -134,35 +133,36 @@ static int talk(struct ends *e, const char *text, size_t n, bool answered,
 		rc = write_all(e->lines, text, n);
 	if (rc == 0)
 		rc = write_all(e->lines, "\n", 1);
-	if (rc == 0 && answered)
+	if (rc == 0 && answer != NULL)
 		rc = read_line(e->answers, answer);
 	return rc;
 }
 
-struct json_object *run_line(struct json_object *line, bool answered,
-			     char *errmsg, size_t size)
+int run_line(struct json_object *line, struct buf *answer, char *errmsg,
+	     size_t size)
 {
 	const char *door = getenv("PADDOCK_CALLS");
 	struct ends e = {
 	    .door = door != NULL ? door : DOOR, .lines = -1, .answers = -1};
-	struct json_object *v = NULL;
-	struct buf answer = {0};
 	size_t n;
 	const char *text = json_text(line, &n);
-	int rc = talk(&e, text, n, answered, &answer);
+	int rc = talk(&e, text, n, answer);
 
 	sys_close(e.lines);
 	sys_close(e.answers);
 	if (rc == -EPIPE)
 		errmsg_set(errmsg, size,
 			   "the run has ended, and answers nothing any more");
-	else if (rc < 0)
+	else if (rc == -ENOSPC)
+		errmsg_set(errmsg, size,
+			   "/dev/shm is full, where a connection to the run "
+			   "needs two files: remove some");
+	else if (rc == -ENOENT || rc == -ENXIO)
 		errmsg_set(errmsg, size, "no run of paddock listens at %s: %s",
 			   e.door, strerror(-rc));
-	else if (!answered)
-		v = json_object_new_object();
-	else if ((v = json_unpack(buf_data(&answer), buf_len(&answer))) == NULL)
-		errmsg_set(errmsg, size, "the run's answer is no JSON");
-	buf_fini(&answer);
-	return v;
+	else if (rc < 0)
+		errmsg_set(errmsg, size,
+			   "this process cannot speak with its run: %s",
+			   strerror(-rc));
+	return rc < 0 ? -1 : 0;
 }

@@ -4,15 +4,15 @@
 #define CLI_CALL_RUN_LINE_H
 
 #include <json-c/json.h>
-#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+
 /*
- * Send the object LINE, with its id 1 if ANSWERED, and wait for the answer: NULL, with
- * ERRMSG, where no run listens; else an object, the caller's: without ANSWERED an empty
- * one.
+ * Send the object LINE, with its id 1 if ANSWER is not NULL, and wait for the text of
+ * ANSWER. 0, or -1 with ERRMSG where no run listens.
  */
-struct json_object *run_line(struct json_object *line, bool answered,
-			     char *errmsg, size_t size);
+int run_line(struct json_object *line, struct buf *answer, char *errmsg,
+	     size_t size);
 
 #endif

@@ -157,9 +157,11 @@ int draft_ask(struct client *c, const char *id, const char *version,
 	return 0;
 }
 
-bool draft_has_lines(struct json_object *draft)
+bool draft_has_section(struct json_object *draft)
 {
-	return json_length(json_member(draft, "lines")) > 0;
+	const char *section = json_member_str(draft, "section");
+
+	return section != NULL && *section != '\0';
 }
 
 int draft_of_run(struct client *c, struct json_object *view,
@@ -182,7 +184,7 @@ void draft_show(struct json_object *draft)
 	struct json_object *manifest = json_member(draft, "manifest");
 	struct buf b = {0};
 
-	if (!draft_has_lines(draft))
+	if (!draft_has_section(draft))
 		return;
 	if (manifest != NULL) { /* a changed manifest changes the digest */
 		json_pretty_add_compact(&b, manifest);

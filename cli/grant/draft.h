@@ -25,8 +25,8 @@ bool draft_add(struct json_object *want, struct json_object *view);
 int draft_ask(struct client *c, const char *id, const char *version,
 	      struct json_object *want, bool whole, struct json_object **draft);
 
-/* Does DRAFT (NULL: no) grant or ask for anything? */
-bool draft_has_lines(struct json_object *draft);
+/* Has DRAFT (NULL: no) anything for paddock.conf? */
+bool draft_has_section(struct json_object *draft);
 
 /*
  * Find the draft for the run of VIEW, as draft_ask() does; *DRAFT is NULL when the run

@@ -624,7 +624,7 @@ static int explain_run(const struct cli *cli, struct client *c, int n,
 			      "draft?O",
 			      json_member_str(s.view, "runId"), status,
 			      s.errmsg, s.help, s.error,
-			      draft_has_lines(draft) ? draft : NULL);
+			      draft_has_section(draft) ? draft : NULL);
 		json_pretty_print(o, true);
 		json_object_put(o);
 	} else {

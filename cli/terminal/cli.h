@@ -77,9 +77,10 @@ extern const struct opt cli_flags[CLI_FLAGS];
 
 extern const struct command cmd_artifact_cat, cmd_artifact_get,
     cmd_artifact_put, cmd_artifact_ls, cmd_artifact_rm, cmd_cancel,
-    cmd_client_config, cmd_complete, cmd_doctor, cmd_explain, cmd_help,
-    cmd_logs, cmd_notebook_ls, cmd_notebook_rm, cmd_prune, cmd_ps, cmd_reload,
-    cmd_repl, cmd_retry, cmd_rm, cmd_run, cmd_schema, cmd_search, cmd_selftest,
+    cmd_client_config, cmd_complete, cmd_doctor, cmd_explain, cmd_grant_ls,
+    cmd_grant_show, cmd_grant_approve, cmd_grant_reject, cmd_help, cmd_logs,
+    cmd_notebook_ls, cmd_notebook_rm, cmd_prune, cmd_ps, cmd_reload, cmd_repl,
+    cmd_retry, cmd_rm, cmd_run, cmd_schema, cmd_search, cmd_selftest,
     cmd_status, cmd_template_build, cmd_template_check, cmd_template_grant,
     cmd_template_ls, cmd_template_new, cmd_template_show, cmd_template_test,
     cmd_token, cmd_usage, cmd_wait, cmd_result;

@@ -135,6 +135,15 @@ static bool take_framing(struct message *m)
 	return true;
 }
 
+/* Answers without a body, whatever length they name (RFC 9112, section 6.3). */
+static bool is_bare(const struct message *m)
+{
+	unsigned status = m->parser.status_code;
+
+	return m->answer &&
+	       (m->to_head || status < 200 || status == 204 || status == 304);
+}
+
 static int on_head(llhttp_t *parser)
 {
 	struct message *m = of(parser);
@@ -144,9 +153,10 @@ static int on_head(llhttp_t *parser)
 	parser->upgrade = 0; /* no protocol but HTTP is spoken */
 	m->keeps = llhttp_should_keep_alive(parser) != 0;
 	m->until_end =
-	    m->answer && !m->to_head && llhttp_message_needs_eof(parser) != 0;
+	    m->answer && !is_bare(m) && llhttp_message_needs_eof(parser) != 0;
+	m->chunked = m->chunked && !is_bare(m);
 	m->step = MESSAGE_BODY;
-	return m->to_head ? 1 : 0;
+	return is_bare(m) ? 1 : 0;
 }
 
 static int on_body(llhttp_t *parser, const char *at, size_t n)

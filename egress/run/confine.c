@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -25,6 +26,7 @@
 #include "sandbox/landlock.h"
 
 #define DNS_PORT 53
+#define SERVERS_MAX 8
 #define FIRST 3	   /* number of the first kept descriptor */
 #define ASIDE 1000 /* above all descriptors of the keeper */
 
@@ -113,13 +115,33 @@ static void limit(const struct order *o, unsigned files)
 	}
 }
 
+/* Add the ports of name servers, "ADDRESS:PORT" or "[ADDRESS]:PORT", to PORTS. */
+static size_t add_resolvers(unsigned ports[SERVERS_MAX], const char *resolver)
+{
+	size_t n = 0;
+
+	while (resolver != NULL && *resolver != '\0' && n < SERVERS_MAX) {
+		size_t len = strcspn(resolver, " ");
+		const char *last = memrchr(resolver, ':', len);
+		bool has = last != NULL &&
+			   (last[-1] == ']' ||
+			    memchr(resolver, ':', len) == (const void *)last);
+
+		if (has)
+			ports[n++] = (unsigned)strtoul(last + 1, NULL, 10);
+		resolver += len + strspn(resolver + len, " ");
+	}
+	return n;
+}
+
 /* Only ports of the run's hosts, of name servers and of the proxy can be connected to. */
 static void lock_land(const struct settings *s, const struct order *o)
 {
-	unsigned ports[EGRESS_HOSTS_MAX + 1];
+	unsigned ports[EGRESS_HOSTS_MAX + SERVERS_MAX + 1];
 	struct landlock_leave leave = {.connect_port = DNS_PORT,
 				       .connect_ports = ports};
 
+	leave.n_ports = add_resolvers(ports, s->resolver);
 	for (size_t i = 0; i < o->n_hosts; i++)
 		ports[leave.n_ports++] = o->hosts[i].rule.host.port;
 	if (s->proxy_host != NULL)

@@ -251,6 +251,16 @@ void audit_end(const struct run *r, const struct isolation *iso)
 		      iso->view);
 }
 
+void audit_grant(const char *what, const struct requestor *requestor,
+		 const char *id, const char *owner, const char *template_id,
+		 const char *digest)
+{
+	if (may_write(what, requestor))
+		audit(what, requestor,
+		      "proposalId:s owner:s template:s digest:s", id, owner,
+		      template_id, digest);
+}
+
 void audit_task(const char *what, const struct requestor *requestor,
 		const char *id, const char *status)
 {

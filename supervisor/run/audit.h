@@ -74,6 +74,13 @@ void audit_attempt(const struct run *r);
 /* Write R's end: its outcome, duration and isolation. */
 void audit_end(const struct run *r, const struct isolation *iso);
 /*
+ * Write an entry WHAT ("grant_proposed", "grant_approved", "grant_rejected") of REQUESTOR
+ * about the proposal ID of OWNER, for the package DIGEST of a template.
+ */
+void audit_grant(const char *what, const struct requestor *requestor,
+		 const char *id, const char *owner, const char *template_id,
+		 const char *digest);
+/*
  * Write an entry WHAT of REQUESTOR about task ID, with STATUS (NULL: not said).
  */
 void audit_task(const char *what, const struct requestor *requestor,

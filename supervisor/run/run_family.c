@@ -129,7 +129,6 @@ void run_family_find(struct run *parent, const struct store_run *row)
 	struct run_family *f = &parent->family;
 	struct run_child *c;
 
-	f->n_found++;
 	f->n_ended[RUN_SUCCEEDED]++;
 	if (f->n_listed >= RUN_CHILDREN_LISTED)
 		return;
@@ -148,7 +147,6 @@ void run_family_start_over(struct run *r)
 	assert(TAILQ_EMPTY(&f->children));
 	while (f->n_listed > 0)
 		unlist(f, &f->listed[f->n_listed - 1]);
-	f->n_made = f->n_found = 0;
 	memset(f->n_ended, 0, sizeof(f->n_ended));
 	run_journal_start_over(r);
 }
@@ -198,6 +196,15 @@ static void count(struct json_object *counts, const char *status, int64_t n)
 		json_object_object_del(counts, status);
 }
 
+static size_t n_children(const struct run_family *f)
+{
+	size_t n = f->n_open;
+
+	for (int i = 0; i < RUN_STATES; i++)
+		n += f->n_ended[i];
+	return n;
+}
+
 /* Return the numbers of R's children that are not listed, by status; NULL: none. */
 static struct json_object *unlisted(const struct run *r)
 {
@@ -205,7 +212,7 @@ static struct json_object *unlisted(const struct run *r)
 	struct json_object *counts;
 	const struct run *child;
 
-	if (f->n_made + f->n_found == f->n_listed)
+	if (n_children(f) == f->n_listed)
 		return NULL;
 	counts = json_object_new_object();
 	for (int i = 0; i < RUN_STATES; i++)
@@ -223,13 +230,13 @@ void run_family_write(struct buf *out, const struct run *r)
 	struct json_object *list;
 
 	json_write(out, "parentRunId?s depth?i", f->parent_id, f->depth);
-	if (f->n_made + f->n_found == 0)
+	if (n_children(f) == 0)
 		return;
 	list = json_object_new_array_ext((int)f->n_listed);
 	for (size_t i = 0; i < f->n_listed; i++)
 		json_object_array_add(list, child_view(r, &f->listed[i]));
 	json_write(out, "children:o childrenTotal:i unlistedChildren?o", list,
-		   f->n_made + f->n_found, unlisted(r));
+		   n_children(f), unlisted(r));
 }
 
 void run_family_fini(struct run *r)

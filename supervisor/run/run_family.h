@@ -17,7 +17,7 @@ struct run;
 struct run_child;
 struct store_run;
 
-#define RUN_CHILDREN_MAX 1000 /* children of an attempt at a run */
+#define RUN_CHILDREN_MAX 1000 /* children of a run, in all attempts */
 /* In the view of a run: the first children; for one that fails later a success leaves. */
 #define RUN_CHILDREN_LISTED 100
 #define RUN_FAMILY_STATES 9 /* as RUN_STATES */
@@ -29,12 +29,13 @@ struct run_family {
 	bool allows_writes; /* the client's options.allowWrites */
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
 	TAILQ_ENTRY(run) link;	    /* in parent.children */
-	/* children that are open, were made here, and had succeeded before */
-	size_t n_open, n_made, n_found;
+	size_t n_open;		    /* children now */
+	size_t n_made;		    /* children in all attempts */
 	size_t n_dropped; /* open children whose answers nobody awaits */
 	bool dropped;	  /* the run is one of the parent's N_DROPPED */
-	size_t n_ended[RUN_FAMILY_STATES]; /* of N_MADE and N_FOUND, by state */
-	struct run_child *listed;	   /* of the view; owned */
+	/* of the attempt, by state; also children that had succeeded before */
+	size_t n_ended[RUN_FAMILY_STATES];
+	struct run_child *listed; /* of the view; owned */
 	size_t n_listed;
 	struct {
 		char *id; /* owned; NULL: the run's own id */

@@ -217,6 +217,19 @@ struct store_session {
 	    was_there; /* written: without a row the session was ended, and stays so */
 };
 
+/* A grant that a client proposed, until an operator decides. */
+struct store_proposal {
+	char id[ID_SIZE];
+	const char *requestor, *template_id, *digest;
+	const char *body; /* JSON: the wishes and the reason */
+	int64_t made_ms, expires_ms;
+	int64_t approved_ms; /* 0: waits */
+	char *text;	     /* the store's own block of the texts */
+};
+
+#define STORE_PROPOSALS_EACH 8 /* of one requestor */
+#define STORE_PROPOSALS_MAX 256
+
 /* Sums over the runs of one requestor by one template. */
 struct store_use {
 	char *requestor;
@@ -262,6 +275,8 @@ struct store_result {
 	const struct store_resident *residents;
 	size_t n_residents;
 	const char *text; /* home_resident: why a state was lost; or NULL */
+	const struct store_proposal *proposals; /* listed, or the added one */
+	size_t n_proposals;
 	const struct store_use *uses;
 	size_t n_uses;
 	size_t interrupted;		  /* recover: runs that were running */
@@ -494,6 +509,26 @@ void store_usage(struct store *s, const char *requestor, store_done done,
  */
 void store_used(struct store *s, const char *requestor, int64_t since_ms,
 		store_done done, void *arg);
+
+/*
+ * Keep PROPOSAL, unless the id is known; the result has the kept row. -EDQUOT: as many as
+ * may wait, of the requestor or of all, wait already.
+ */
+void store_add_proposal(struct store *s, const struct store_proposal *proposal,
+			store_done done, void *arg);
+/*
+ * List the proposals of REQUESTOR (NULL: of all), or the one called ID, that have not
+ * expired at NOW_MS, oldest first.
+ */
+void store_list_proposals(struct store *s, const char *requestor,
+			  const char *id, int64_t now_ms, store_done done,
+			  void *arg);
+/*
+ * Note that the proposal ID was approved at NOW_MS; 0: delete the proposal. -ENOENT: no
+ * such proposal.
+ */
+void store_end_proposal(struct store *s, const char *id, int64_t now_ms,
+			store_done done, void *arg);
 
 /* Insert SESSION, or replace the session of the key; above the bounds old sessions go. */
 void store_put_session(struct store *s, const struct store_session *session,

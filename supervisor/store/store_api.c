@@ -140,6 +140,26 @@ void store_get_session(struct store *s, const char *key, int64_t now_ms,
 	ASK(get_session, .urgent = true, .key = key, .time_ms = now_ms);
 }
 
+void store_add_proposal(struct store *s, const struct store_proposal *proposal,
+			store_done done, void *arg)
+{
+	ASK(add_proposal, .urgent = true, .proposal = *proposal);
+}
+
+void store_list_proposals(struct store *s, const char *requestor,
+			  const char *id, int64_t now_ms, store_done done,
+			  void *arg)
+{
+	ASK(list_proposals, .urgent = true, .requestor = requestor, .id = id,
+	    .time_ms = now_ms);
+}
+
+void store_end_proposal(struct store *s, const char *id, int64_t now_ms,
+			store_done done, void *arg)
+{
+	ASK(end_proposal, .urgent = true, .id = id, .time_ms = now_ms);
+}
+
 void store_drop_session(struct store *s, const char *key,
 			enum store_urgency urgency, store_done done, void *arg)
 {

@@ -25,6 +25,7 @@
  *   store_queue.c    the common queue of instances
  *   store_residents.c  the nodes on which residents live
  *   store_sessions.c  rows of sessions
+ *   store_proposals.c  rows of proposed grants
  *   store_recover.c  the lock of the instance, and take-over of dead instances
  *   store_sweep.c    deletes expired rows
  *   store_delete.c   deletes runs and uploads at request
@@ -76,19 +77,19 @@ struct store_op {
 extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_get_inputs, store_op_get_task, store_op_list_tasks,
     store_op_find_idem, store_op_find_child, store_op_list_runs,
-    store_op_put_artifact,
-    store_op_expire_artifacts, store_op_read_artifact, store_op_list_artifacts,
-    store_op_usage, store_op_put_session, store_op_get_session,
-    store_op_drop_session, store_op_drop_sessions, store_op_recover,
-    store_op_sweep, store_op_send_mail, store_op_read_mail, store_op_show,
-    store_op_probe, store_op_open, store_op_delete_run, store_op_delete_ended,
-    store_op_used, store_op_nodes, store_op_send_answer, store_op_send_to,
-    store_op_drop_answer, store_op_delete_upload, store_op_delete_uploads,
-    store_op_serve, store_op_claim, store_op_look_at_queue, store_op_share,
-    store_op_end_unserved, store_op_heard, store_op_unheard,
-    store_op_home_resident, store_op_leave_resident, store_op_show_resident,
-    store_op_list_residents, store_op_end_resident, store_op_keep_resident,
-    store_op_resident_ends;
+    store_op_put_artifact, store_op_expire_artifacts, store_op_read_artifact,
+    store_op_list_artifacts, store_op_usage, store_op_put_session,
+    store_op_get_session, store_op_drop_session, store_op_drop_sessions,
+    store_op_recover, store_op_sweep, store_op_send_mail, store_op_read_mail,
+    store_op_show, store_op_probe, store_op_open, store_op_delete_run,
+    store_op_delete_ended, store_op_used, store_op_nodes, store_op_send_answer,
+    store_op_send_to, store_op_drop_answer, store_op_delete_upload,
+    store_op_delete_uploads, store_op_serve, store_op_claim,
+    store_op_look_at_queue, store_op_share, store_op_end_unserved,
+    store_op_heard, store_op_unheard, store_op_home_resident,
+    store_op_leave_resident, store_op_show_resident, store_op_list_residents,
+    store_op_end_resident, store_op_keep_resident, store_op_resident_ends,
+    store_op_add_proposal, store_op_list_proposals, store_op_end_proposal;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -123,6 +124,7 @@ struct store_req {
 	struct store_run run;
 	struct store_artifact artifact;
 	struct store_session session;
+	struct store_proposal proposal;
 	struct store_filter filter;
 	struct store_share share;
 	const char *requestor;
@@ -150,6 +152,7 @@ struct store_req {
 	struct store_use *uses;
 	struct store_node *nodes;
 	struct store_resident *residents;
+	struct store_proposal *proposals;
 	struct store_artifact *artifacts;
 	char **artifact_text; /* a block each */
 	void *data;

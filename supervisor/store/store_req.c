@@ -37,7 +37,10 @@ static const size_t strings[] = {
     FIELD(tmp_path),
     /* values of sessions */
     FIELD(session.key), FIELD(session.requestor), FIELD(session.credential),
-    FIELD(session.revision), FIELD(session.client), FIELD(session.uris)};
+    FIELD(session.revision), FIELD(session.client), FIELD(session.uris),
+    /* values of proposals */
+    FIELD(proposal.requestor), FIELD(proposal.template_id),
+    FIELD(proposal.digest), FIELD(proposal.body)};
 
 struct store_req *store_req_new(const struct store_op *op,
 				const struct store_req *asked)
@@ -97,6 +100,9 @@ void store_req_forget(struct store_req *r)
 		free(r->residents[i].node);
 	}
 	free(r->residents);
+	for (size_t i = 0; i < r->res.n_proposals; i++)
+		free(r->proposals[i].text);
+	free(r->proposals);
 	for (size_t i = 0; i < r->res.n_artifacts; i++)
 		free(r->artifact_text[i]);
 	free(r->artifacts);
@@ -111,6 +117,7 @@ void store_req_forget(struct store_req *r)
 	r->uses = NULL;
 	r->nodes = NULL;
 	r->residents = NULL;
+	r->proposals = NULL;
 	r->artifacts = NULL;
 	r->artifact_text = NULL;
 	r->data = NULL;

@@ -128,6 +128,7 @@ sub open_run {
 sub stop {
 	my ($self) = @_;
 
+	shutdown $self->{socket}, 2; # a host that was forked since has the socket, too
 	close $self->{socket};
 	waitpid $self->{pid}, 0;
 	delete $live{ $self->{pid} };
@@ -151,7 +152,7 @@ use Socket;
 
 sub new {
 	my ($class, $keeper, $number, $cage, $report) = @_;
-	my $self = bless { keeper => $keeper, number => $number, cage => $cage, report => $report, told => [] }, $class;
+	my $self = bless { keeper => $keeper, number => $number, cage => $cage, report => $report, told => [], kept => [] }, $class;
 	my ($hello, @fds) = Egress::receive_packet($cage, 64) or return $self;
 
 	$self->{hello} = [ unpack 'L4', $hello ];
@@ -191,12 +192,30 @@ sub ask {
 
 	$client->autoflush(1);
 	print {$client} $text;
-	local $/;
-	return scalar(<$client>) // '';
+	return $self->rest_of($client);
+}
+
+# Everything until the end. Reports are taken meanwhile, or the child would wait.
+sub rest_of {
+	my ($self, $client) = @_;
+	my ($text, $wait) = ('', IO::Select->new($client, $self->{report}));
+
+	while (my @ready = $wait->can_read($PATIENCE)) {
+		for my $socket (@ready) {
+			if ($socket == $client) {
+				sysread($client, $text, 65536, length $text) or return $text;
+			} else {
+				push @{ $self->{kept} }, $self->take_report // return $text;
+			}
+		}
+	}
+	return $text;
 }
 
 # The next report, as a hash; undef at the end.
-sub next_report {
+sub next_report { my ($self) = @_; return shift @{ $self->{kept} } // $self->take_report }
+
+sub take_report {
 	my ($self) = @_;
 	my ($packet) = Egress::receive_packet($self->{report}, 4096) or return;
 	my %r;

@@ -61,7 +61,7 @@ sub records {
 
 	for (1 .. 40) {
 		my $rows = $zone->{$name} or last;
-		$rows = $rows->[ $asked->{$name}++ % @$rows ] if ref $rows->[0] && ref $rows->[0][0];
+		$rows = $rows->[ $asked->{"$name $wanted"}++ % @$rows ] if ref $rows->[0] && ref $rows->[0][0];
 		my ($alias) = grep { $_->[0] eq 'CNAME' } @$rows;
 		push @out, map { [ $name, @$_ ] } grep { $_->[0] eq 'CNAME' || $TYPE{ $_->[0] } == $wanted } @$rows;
 		$alias or last;

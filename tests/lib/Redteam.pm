@@ -249,6 +249,7 @@ sub as_user {
 	    @attacks, {id => 'sibling', %{$o->{sibling}}},
 	    {id => 'ticker', %{$o->{ticker}}};
 
+	%templates = (%templates, %{$o->{templates} // {}});
 	mkdir "$root/tmp" or die "$root/tmp: $!\n";
 	chown $user, $user, "$root/tmp" if defined $user;
 	my $s = Paddock->new(templates => \%templates, user => $user, root => $root,
@@ -309,7 +310,7 @@ my @UNGROUPED = ('unshare', '-m', 'sh', '-c', 'umount -R -l /sys/fs/cgroup 2>/de
 
 # Try the table ROWS. Options: c => the compiled C attacks, build => a folder with another
 # paddockd and worker, sibling, ticker => how to do the runs beside the attack, config,
-# ungrouped => once more by root without cgroups.
+# templates => templates that the attacks use, ungrouped => once more by root without cgroups.
 sub attack_all {
 	my ($rows, %o) = @_;
 	my @attacks = grep { !$ENV{PADDOCK_ATTACK} || $_->{n} eq $ENV{PADDOCK_ATTACK} }

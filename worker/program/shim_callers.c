@@ -35,6 +35,7 @@ static struct caller {
 	int answers;	 /* -1: nobody reads answers */
 	struct buf held, unsent;
 	size_t looked; /* bytes of HELD without a newline */
+	bool skips;    /* the rest of a refused line is still to come */
 } callers[SHIM_CALLERS_MAX];
 static uint64_t last_serial;
 static size_t unsent; /* of all callers */
@@ -167,11 +168,23 @@ static void recv_names(void)
 
 /* ---- answers ---- */
 
+/* Return the process with the most unread answers. */
+static struct caller *slowest(void)
+{
+	struct caller *most = callers;
+
+	for (struct caller *c = callers; c < callers + SHIM_CALLERS_MAX; c++)
+		if (buf_len(&c->unsent) > buf_len(&most->unsent))
+			most = c;
+	return most;
+}
+
 uint64_t shim_speaking(void)
 {
 	return speaking;
 }
 
+/* While an artifact waits for its answer no question can be dropped: serve_caller() does. */
 static void feed_answers(struct caller *c)
 {
 	ssize_t n;
@@ -183,7 +196,7 @@ static void feed_answers(struct caller *c)
 		buf_drop(&c->unsent, (size_t)n);
 		unsent -= (size_t)n;
 	} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		lose_answers(c);
+		stop_answers(c);
 	}
 }
 
@@ -203,7 +216,7 @@ void shim_answer_to(struct shim *s, uint64_t serial, const char *text, size_t n)
 	(void)buf_add(&c->unsent, "\n", 1);
 	feed_answers(c);
 	if (unsent > UNSENT_MAX)
-		lose_answers(c);
+		stop_answers(slowest());
 }
 
 static void refuse_line(struct shim *s, struct str id, const char *errmsg)
@@ -228,9 +241,36 @@ static void refuse_line(struct shim *s, struct str id, const char *errmsg)
 
 /* ---- lines ---- */
 
+/* Drop what has come of a refused line's rest. */
+static void skip_rest(struct caller *c)
+{
+	const char *p = buf_data(&c->held);
+	size_t n = buf_len(&c->held);
+	const char *newline = n > 0 ? memchr(p, '\n', n) : NULL;
+
+	c->skips = newline == NULL;
+	c->looked = 0;
+	buf_drop(&c->held, newline != NULL ? (size_t)(newline - p) + 1 : n);
+}
+
+/* Refuse the line of C that has no end yet. */
+static void refuse_long_line(struct shim *s, struct caller *c)
+{
+	speaking = c->serial;
+	refuse_line(
+	    s,
+	    shim_first_id((struct str){buf_data(&c->held), buf_len(&c->held)}),
+	    "the line is far over 1 MiB: keep long data as an artifact, and "
+	    "give the artifact's id");
+	speaking = 0;
+	skip_rest(c);
+}
+
 /* Take the whole lines of C, unless questions have to wait. */
 static void take_lines(struct shim *s, struct caller *c)
 {
+	if (c->skips)
+		skip_rest(c);
 	while (!shim_asks_are_full()) {
 		const char *line = buf_data(&c->held), *errmsg, *newline;
 		size_t held = buf_len(&c->held), n;
@@ -281,9 +321,6 @@ static bool has_room(const struct caller *c)
 /* Read once. True: more may be available. */
 static bool recv_lines(struct shim *s, struct caller *c)
 {
-	static const char long_line[] =
-	    "a process of the program wrote a line that is too long, and lost "
-	    "its connection";
 	static char piece[READ_BYTES];
 	bool reads = has_room(c) && is_readable(c->lines);
 	ssize_t n = reads ? read(c->lines, piece, sizeof(piece)) : -1;
@@ -293,11 +330,8 @@ static bool recv_lines(struct shim *s, struct caller *c)
 	else if (n == 0)
 		sys_drop(&c->lines);
 	take_lines(s, c);
-	if (c->looked > LINE_MAX_BYTES) {
-		shim_log(LOG_WARNING, long_line, sizeof(long_line) - 1);
-		lose_answers(c);
-		end_caller(c);
-	}
+	if (c->looked > LINE_MAX_BYTES)
+		refuse_long_line(s, c);
 	return n > 0;
 }
 
@@ -328,7 +362,7 @@ size_t shim_poll_callers(struct pollfd p[SHIM_CALLERS_POLLED])
 static void serve_caller(struct shim *s, struct caller *c, int reads)
 {
 	feed_answers(c);
-	if (c->answers >= 0 && !has_reader(c))
+	if (c->answers < 0 || !has_reader(c))
 		lose_answers(c);
 	for (int i = 0; i < reads && recv_lines(s, c); i++)
 		;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text/base64.h"
+#include "base/text/json_scan.h"
 #include "base/mem.h"
 #include "base/text/mime.h"
 #include "worker/progress.h"
@@ -333,6 +334,17 @@ static const char *ask_supervisor(struct json_view v, enum msg_input_kind kind)
 	return errmsg;
 }
 
+static const char *on_drop(struct shim *s, struct json_view v)
+{
+	struct json_view id;
+
+	(void)s;
+	if (!json_view_member(v, "id", &id))
+		return "a drop has the id of a question";
+	shim_drop_question(id);
+	return NULL;
+}
+
 static const char *on_reply(struct shim *s, struct json_view v)
 {
 	if (shim_stays())
@@ -365,6 +377,7 @@ static const struct {
     {"log", on_log, 0, false},
     {"artifact", on_artifact, 0, false},
     {"call", on_call, 0, false},
+    {"drop", on_drop, 0, false},
     {"elicit", NULL, MSG_INPUT_ELICIT, false},
     {"sample", NULL, MSG_INPUT_SAMPLE, false},
     {"roots", NULL, MSG_INPUT_ROOTS, false},
@@ -393,12 +406,35 @@ static const char *take_program_line(struct shim *s, struct json_view line)
 				   ? kinds[i].take(s, value)
 				   : ask_supervisor(value, kinds[i].question);
 	return "there is no such message: progress, step, log, artifact, call, "
-	       "elicit, sample, roots and reply are, and of a resident state, "
+	       "drop, elicit, sample, roots and reply are, and of a resident state, "
 	       "result and failed";
+}
+
+struct str shim_first_id(struct str line)
+{
+	static const enum json_event before[] = {JSON_OBJECT, JSON_KEY,
+						 JSON_OBJECT, JSON_KEY};
+	struct json_scan scan = {.p = line.p, .end = line.p + line.n};
+	struct json_view token, id;
+	const char *errmsg;
+	size_t at;
+
+	for (size_t i = 0; i < ARRAY_LEN(before); i++)
+		if (json_scan_next(&scan) != before[i])
+			return (struct str){0};
+	token = (struct json_view){scan.token, (size_t)(scan.p - scan.token)};
+	if (!json_view_equal(token, "id") ||
+	    json_scan_next(&scan) == JSON_FAULT)
+		return (struct str){0};
+	token = (struct json_view){scan.token, (size_t)(scan.p - scan.token)};
+	if (!json_view_check(token, &id, &errmsg, &at) || !shim_is_id(id))
+		return (struct str){0};
+	return (struct str){id.p, id.n};
 }
 
 const char *shim_line_of_caller(struct shim *s, struct str line, struct str *id)
 {
+	static char text[128];
 	struct json_view value, key, body, found;
 	const char *errmsg;
 	size_t at;
@@ -406,8 +442,12 @@ const char *shim_line_of_caller(struct shim *s, struct str line, struct str *id)
 	if (shim_is_blank(line.p, line.n))
 		return NULL;
 	if (!json_view_check((struct json_view){line.p, line.n}, &value,
-			     &errmsg, &at))
-		return errmsg;
+			     &errmsg, &at)) {
+		snprintf(text, sizeof(text),
+			 "the line is not JSON: %s (byte %zu)", errmsg, at);
+		*id = shim_first_id(line);
+		return text;
+	}
 	at = 0;
 	if (json_view_is_object(value) &&
 	    json_view_next(value, &at, &key, &body) &&

@@ -123,6 +123,12 @@ void shim_line(struct shim *s, struct str line, uint64_t number);
 const char *shim_line_of_caller(struct shim *s, struct str line,
 				struct str *id);
 
+/*
+ * Return the id of a question whose LINE is no whole JSON, if the id comes first in the
+ * message; none is empty.
+ */
+struct str shim_first_id(struct str line);
+
 /* Are the N bytes at P spaces, tabs and ends of lines alone? */
 bool shim_is_blank(const char *p, size_t n);
 
@@ -163,6 +169,8 @@ const char *shim_ask(struct msg *m, struct json_view id, struct json_view body);
 
 /* Nobody waits for the answers to the questions of CALLER any more. */
 void shim_drop_questions(uint64_t caller);
+/* Likewise for the question ID of who speaks; the answer says DROPPED. */
+void shim_drop_question(struct json_view id);
 
 bool shim_is_id(struct json_view id); /* is the JSON text a valid id? */
 

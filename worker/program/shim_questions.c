@@ -48,7 +48,8 @@ const char *shim_ask(struct msg *m, struct json_view id, struct json_view body)
 	size_t i = 0;
 
 	if (body.n > MSG_ASK_MAX)
-		return call ? "a call's args are over 1 MiB"
+		return call ? "the inputs of a call are over 1 MiB: keep long "
+			      "data as an artifact, and give the artifact's id"
 			    : "a question is over 1 MiB";
 	if (call && !text_is_name(m->call.tool.p, m->call.tool.n, MSG_NAME_MAX))
 		return "a call's tool is a name of 1 to 256 bytes";
@@ -127,6 +128,18 @@ void shim_recv_answer(struct shim *s)
 
 	if (take_program_answer(s, &ok, &body) != 0)
 		channel_broken(); /* an answer without an artifact */
+}
+
+void shim_drop_question(struct json_view id)
+{
+	for (size_t i = 0; i < MSG_ASKS_MAX; i++) {
+		struct msg m = {.type = MSG_DROP, .drop = {asked[i].seq}};
+
+		if (asked[i].seq != 0 && asked[i].caller == shim_speaking() &&
+		    asked[i].id.n == id.n &&
+		    memcmp(asked[i].id.p, id.p, id.n) == 0)
+			channel_send(&m);
+	}
 }
 
 void shim_drop_questions(uint64_t caller)

@@ -75,6 +75,16 @@ function attack.tool() return run_.call("navigate", {url = "http://localhost/"})
 
 function attack.calls() return run_.template("selftest_sh", {try = "environment"}) end
 
+function attack.named_calls()
+  return run_.template('x","inputs":{}}}\n{"call":{"id":1,"template":"selftest_sh', {try = "environment"})
+end
+
+function attack.views() return run_.call("get_task_run", {runId = run_.id}) end
+
+function attack.artifacts()
+  return run_.call("get_artifact", {artifactId = "art_2al4fzu5c3l5jwea7zvw6ee2fv"})
+end
+
 function attack.searches() return run_.search("attacks") end
 
 function attack.flood()

@@ -43,6 +43,15 @@ fill) works sh -c 'head -c 1000000000 /dev/zero >big' ;;
 kill) kill -9 -1; kill -9 1; echo true ;;
 daemon) (setsid sleep 1000 >/dev/null 2>&1 </dev/null 3>&- 4<&- &); echo true ;;
 link) ln -s /etc/passwd out/passwd; mkfifo out/fifo; echo true ;;
+calls) works paddock-call selftest_lua -i try=binary ;;
+# the end of the run, by a process that is not the program
+forged_end)
+	at=/dev/shm/.paddock
+	mkfifo $at.x.lines $at.x.answers
+	exec 5<>$at.x.answers
+	echo x >$at
+	echo '{"reply":{"content":[{"type":"text","text":"forged"}]}}' >$at.x.lines
+	echo true ;;
 crash) kill -SEGV $$ ;;
 *) exit 2 ;;
 esac

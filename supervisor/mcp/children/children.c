@@ -342,6 +342,17 @@ static void take_call(void *arg)
 	session_take(&k->session, c, &m);
 }
 
+/* Keep the text of a run's inputs, so that the text need not be made of the tree again. */
+static void keep_inputs(struct rpc_msg *m, struct str args)
+{
+	struct json_span at;
+
+	if (json_find(&at, args.p, args.n, "inputs") < 0)
+		return;
+	m->inputs = xstrndup(args.p + at.off, at.len);
+	m->inputs_len = at.len;
+}
+
 /* Make M the request SEQ of TOOL with the arguments ARGS (taken). */
 static void make_message(struct rpc_msg *m, uint32_t seq, const char *tool,
 			 struct json_object *args)
@@ -349,7 +360,6 @@ static void make_message(struct rpc_msg *m, uint32_t seq, const char *tool,
 	char key[RPC_ID_MAX + 1];
 	struct json_object *id = json_object_new_int64(seq);
 
-	json_text(args, &m->bytes);
 	m->kind = RPC_REQUEST;
 	m->root = json_pack("method:s params:o", "tools/call",
 			    json_pack("name:s arguments:o", tool, args));
@@ -374,8 +384,12 @@ void children_ask(struct context *ctx, struct run *r,
 	c->turn.arg = c;
 	make_message(&c->msg, ask->seq, c->tool->name,
 		     json_object_get(ask->params));
-	c->msg.cost = c->msg.held = ask->cost;
-	memory_add(&r->requestor->memory, ask->cost);
+	c->msg.bytes = ask->text.n;
+	if (c->tool->prepare == prepare_run)
+		keep_inputs(&c->msg, ask->text);
+	c->msg.cost = ask->cost;
+	c->msg.held = ask->cost + c->msg.inputs_len;
+	memory_add(&r->requestor->memory, c->msg.held);
 	LIST_INSERT_HEAD(&k->calls, c, link);
 	fair_queue_submit(ctx->turns, &r->requestor->turns, &c->turn);
 }

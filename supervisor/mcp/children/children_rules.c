@@ -90,6 +90,21 @@ static bool may_write(const struct template *t)
 	       json_object_get_boolean(destroys);
 }
 
+/* A notebook has what other code of the requestor left in variables. */
+static bool may_enter_notebook(const struct context *ctx, struct run *parent,
+			       const struct template *t,
+			       struct json_object *args, struct tool_error *e)
+{
+	struct json_object *inputs = json_member(args, "inputs");
+
+	return t->notebook == NULL ||
+	       json_member(inputs, t->notebook) == NULL ||
+	       children_may_read(ctx, parent,
+				 "use notebooks of its client, without a grant "
+				 "of all templates (*)",
+				 e);
+}
+
 bool children_may(const struct context *ctx, struct run *parent,
 		  struct json_object *args, struct tool_error *e)
 {
@@ -109,6 +124,8 @@ bool children_may(const struct context *ctx, struct run *parent,
 		return refuse_grant(parent, id, what, why, e);
 	}
 	t = catalogue_find(ctx->catalogue, id, range);
+	if (t != NULL && !may_enter_notebook(ctx, parent, t, args, e))
+		return false;
 	if (t == NULL || !may_write(t) || parent->family.allows_writes)
 		return true;
 	tool_error_set(e, "PERMISSION_NOT_ALLOWED",

@@ -16,6 +16,7 @@
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/mcp/methods/prompts.h"
 #include "supervisor/mcp/methods/resources.h"
+#include "supervisor/mcp/proposals/proposals.h"
 #include "supervisor/mcp/tasks/tasks.h"
 #include "supervisor/mcp/uploads/upload_method.h"
 #include "supervisor/mcp/tools/tools.h"
@@ -189,6 +190,8 @@ static const struct method all[] = {
     {"prompts/list", prompts_list, MCP_ALWAYS, false, false},
     {"prompts/get", prompts_get, MCP_ALWAYS, false, false},
     {"completion/complete", completion_complete, MCP_ALWAYS, false, false},
+    {"paddock/proposals", proposal_methods_list, MCP_ALWAYS, false, false},
+    {"paddock/decide", proposal_methods_decide, MCP_ALWAYS, false, true},
     {"paddock/draft", draft_methods_draft, MCP_ALWAYS, false, false},
     {"paddock/usage", server_methods_usage, MCP_ALWAYS, false, false},
     {"paddock/putArtifact", upload_method_put, MCP_ALWAYS, false, false},

@@ -26,6 +26,7 @@
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/interpreters.h"
 #include "supervisor/run/worker/programs.h"
+#include "supervisor/mcp/proposals/proposals.h"
 #include "supervisor/mcp/tools/tools.h"
 
 EMBED(contract_json, "supervisor/mcp/tools/contract_tools.json");
@@ -42,6 +43,7 @@ static struct contract_tool tools[CONTRACT_TOOLS] = {
     {.name = "get_runtime_profile", .serve = get_profile},
     {.name = "retry_task_run", .serve = tool_try_again, .answers_run = true},
     {.name = "search_task_templates", .serve = tool_search},
+    {.name = "propose_grant", .serve = tool_propose},
 };
 
 static struct json_object *definitions;

@@ -20,7 +20,7 @@ struct contract_tool {
 	struct schema *input;
 };
 
-#define CONTRACT_TOOLS 9
+#define CONTRACT_TOOLS 10
 
 /* Return all tools, in order; the first call reads contract_tools.json. */
 const struct contract_tool *contract_tools(void);

@@ -20,6 +20,7 @@
 #include "proto/mcp/mcp_schema.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/browser/browser_tools.h"
+#include "supervisor/mcp/proposals/proposals.h"
 #include "supervisor/mcp/tools/contract_tools.h"
 #include "supervisor/session/pagination.h"
 #include "supervisor/packages/templates/catalogue.h"
@@ -136,7 +137,8 @@ void tools_list(struct request *req)
 	if (!pagination_begin(&p, req, TOOLS_PAGE))
 		return;
 	for (own = 0; own < CONTRACT_TOOLS; own++)
-		if (pagination_wants(&p, "", own))
+		if (tool_propose_serves(req->ctx, contract[own].name) &&
+		    pagination_wants(&p, "", own))
 			page_add(&p, json_object_get(contract[own].definition));
 	for (; (a = browser_tool_next(a)) != NULL; own++)
 		if (browser_offers(req->session, a) &&
@@ -160,7 +162,8 @@ static const char *nearest_tool(struct request *req, const char *name)
 
 	suggest_init(&found, name);
 	for (size_t i = 0; i < CONTRACT_TOOLS; i++)
-		suggest_try(&found, contract[i].name);
+		if (tool_propose_serves(req->ctx, contract[i].name))
+			suggest_try(&found, contract[i].name);
 	while ((a = browser_tool_next(a)) != NULL)
 		if (browser_offers(req->session, a))
 			suggest_try(&found, a->name);

@@ -243,20 +243,31 @@ static void add_line(struct draft *d, const char *key, const char *word,
 	free(text);
 }
 
-static void add_kind(struct draft *d, const struct grants_kind *k,
-		     struct json_object *wanted)
+/* Add a line for people for each word of LIST, of the kind K. */
+static void add_lines(struct draft *d, const struct grants_kind *k,
+		      struct json_object *list, bool new)
 {
-	struct json_object *list = words_of(d, k, wanted);
-
 	json_each(one, list) {
 		const char *word = json_object_get_string(one);
 
 		add_line(d, k->key, word,
 			 xasprintf("%s asks %s%s", d->t->id, k->asks,
 				   k == GRANTS_LOCKS ? "" : word),
-			 !grants_covers(d->t, d->c, k, word));
+			 new && !grants_covers(d->t, d->c, k, word));
 	}
+}
+
+static void add_kind(struct draft *d, const struct grants_kind *k,
+		     struct json_object *wanted)
+{
+	struct json_object *held = grants_words(d->t, d->c, k, GRANTS_HELD);
+	struct json_object *list = words_of(d, k, wanted);
+
+	if (!d->whole) /* known to the reader, and not in the section */
+		add_lines(d, k, held, false);
+	add_lines(d, k, list, true);
 	grants_put_line(&d->section, d->t, k, list);
+	json_object_put(held);
 	json_object_put(list);
 }
 

@@ -26,9 +26,9 @@ bool grants_draft_check(struct json_object *want, char *errmsg, size_t size);
  * Return the draft for T's package: {templateId, version, digest, lines: [{key, word,
  * text, new}], section, manifest?}. The section grants the permissions that T asks for
  * and lacks, and the wishes WANT, which passed grants_draft_check(); WHOLE: granted
- * permissions, too. TEXT has the words for people. MANIFEST has the words that T's
- * manifest lacks, in the form of a manifest. Without lines nothing is needed. The caller
- * frees the object.
+ * permissions, too. TEXT has the words for people; a line that is not NEW is granted
+ * today. MANIFEST has the words that T's manifest lacks, in the form of a manifest. An
+ * empty section: nothing is needed. The caller frees the object.
  */
 struct json_object *grants_draft(const struct template *t,
 				 const struct config *c,

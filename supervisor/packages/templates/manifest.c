@@ -40,6 +40,7 @@ static const char *const contract_tools[] = {
     "list_task_templates", "run_task_template", "get_task_run",
     "list_task_runs",	   "cancel_task_run",	"get_artifact",
     "get_runtime_profile", "retry_task_run",	"search_task_templates",
+    "propose_grant",
 };
 
 static const char *const modes[] = {

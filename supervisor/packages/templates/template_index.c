@@ -67,14 +67,33 @@ static bool add_schema(struct search_doc_draft *d, struct json_object *schema)
 	return true;
 }
 
+/*
+ * A name in a description, such as csv_profile, may be another template's: the words of
+ * the name count little, so that the template itself is found before.
+ */
+static void add_description(struct search_doc_draft *d, const char *text)
+{
+	static const char spaces[] = " \t\r\n";
+
+	for (size_t n; *text != '\0'; text += n) {
+		bool named;
+
+		text += strspn(text, spaces);
+		n = strcspn(text, spaces);
+		named = memchr(text, '_', n) != NULL;
+		if (!search_doc_add(
+			d, named ? SEARCH_DETAIL : SEARCH_DESCRIPTION, text, n))
+			return;
+	}
+}
+
 void template_index(struct template *t)
 {
 	struct search_doc_draft d = {0};
 
 	search_doc_add(&d, SEARCH_ID, t->id, strlen(t->id));
 	search_doc_add(&d, SEARCH_NAME, t->name, strlen(t->name));
-	search_doc_add(&d, SEARCH_DESCRIPTION, t->description,
-		       strlen(t->description));
+	add_description(&d, t->description);
 	add_schema(&d, t->inputs_json);
 	t->words = search_doc_finish(&d);
 	t->words->reads = json_member_bool(t->annotations, "readOnlyHint");

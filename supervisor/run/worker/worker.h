@@ -28,7 +28,8 @@ struct worker_question {
 	/* an object; for INPUT the request's params, perhaps with timeoutMs
 	   and key */
 	struct json_object *params;
-	size_t cost; /* approximate bytes of memory of PARAMS */
+	size_t cost;	 /* approximate bytes of memory of PARAMS */
+	struct str text; /* of PARAMS */
 };
 
 /*

@@ -306,9 +306,9 @@ int worker_refuse_question(struct run *r, const struct worker_question *ask,
 
 /* ---- questions ---- */
 
-/* Hand on ASK, for which there is ROOM or not. */
+/* Hand on ASK, for which there is ROOM or not; ERRMSG is why there are no parameters. */
 static void hand_on(struct worker *w, const struct worker_question *ask,
-		    bool room)
+		    bool room, const char *errmsg)
 {
 	const struct worker_env *env = w->env;
 	struct run *r = w->run;
@@ -317,10 +317,7 @@ static void hand_on(struct worker *w, const struct worker_question *ask,
 		worker_fail_question(r, ask->seq, "RUN_CANCELED",
 				     "the run is being cancelled");
 	else if (ask->params == NULL)
-		worker_fail_question(
-		    r, ask->seq, "INVALID_PARAMETER",
-		    "a question has at most 20000 values, in at most "
-		    "as many levels as any JSON here");
+		worker_fail_question(r, ask->seq, "INVALID_PARAMETER", errmsg);
 	else if (!room)
 		worker_fail_question(r, ask->seq, "QUOTA_EXCEEDED", NO_ROOM);
 	else if (env->on_ask == NULL)
@@ -337,19 +334,21 @@ static int whole(struct worker *w)
 	char *tool = a->tool; /* an answer frees A before this returns */
 	struct worker_question ask = {
 	    .seq = a->seq, .kind = a->kind, .tool = tool};
+	struct json_error err;
+	struct buf text = w->params;
 	size_t cost;
 	/* bounded, since the loop reads, measures and frees the tree */
-	int rc = json_parse_cost(&ask.params, buf_data(&w->params),
-				 buf_len(&w->params), MSG_ASK_VALUES_MAX, &cost,
-				 NULL);
+	int rc = json_parse_cost(&ask.params, buf_data(&text), buf_len(&text),
+				 MSG_ASK_VALUES_MAX, &cost, &err);
 	bool room;
 
-	buf_fini(&w->params);
+	w->params = (struct buf){0};
 	w->asking = NULL;
 	w->phase = PHASE_TALKING;
-	if (rc != -EMSGSIZE &&
+	if (rc != -EMSGSIZE && !err.unfit &&
 	    (rc < 0 || !json_object_is_type(ask.params, json_type_object))) {
 		json_object_put(ask.params);
+		buf_fini(&text);
 		return worker_violation(
 		    w, "a question whose parameters are not a JSON object");
 	}
@@ -358,9 +357,13 @@ static int whole(struct worker *w)
 	room = hold_question(
 	    w, a, a->kind == WORKER_QUESTION_CALL ? a->total : OPEN_COST(cost));
 	ask.cost = cost;
-	/* without parameters: there were too many */
-	hand_on(w, &ask, room);
+	ask.text = (struct str){buf_data(&text), buf_len(&text)};
+	hand_on(w, &ask, room,
+		rc == -EMSGSIZE ? "a question has at most 20000 values, in at "
+				  "most as many levels as any JSON here"
+				: json_error_reason(&err));
 	json_object_put(ask.params);
+	buf_fini(&text);
 	free(tool);
 	return 0;
 }

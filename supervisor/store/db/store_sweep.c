@@ -162,6 +162,9 @@ static int sweep(struct store *s, struct store_req *r)
 	if (rc == 0)
 		rc = forget_some(s, STMT_EXPIRED_SESSIONS, r->time_ms, &more);
 	if (rc == 0)
+		rc = store_change(s, STMT_EXPIRED_PROPOSALS,
+				  STORE_NUM(r->time_ms));
+	if (rc == 0)
 		rc = forget_some(s, STMT_FORGET_USED,
 				 r->time_ms - STORE_USE_KEPT_MS, &more);
 	if (rc == 0)

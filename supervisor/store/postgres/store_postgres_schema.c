@@ -389,6 +389,14 @@ static const char messages[] =
 static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 				"UPDATE paddock_schema SET version = 13;";
 
+/* Grants that clients proposed, of any state; at most STORE_PROPOSALS_MAX rows. */
+static const char proposals[] =
+    "CREATE TABLE proposals("
+    " id" KEY " PRIMARY KEY, requestor" KEY ", template_id" KEY ","
+    " digest" KEY ", body" KEY ", made_ms" NUMBER ", expires_ms" NUMBER ","
+    " approved_ms" NUMBER ");"
+    "UPDATE paddock_schema SET version = 22;";
+
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \
 	[version - 1] =                                                        \
@@ -418,7 +426,8 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_room,
     store_postgres_residents,
     STORE_RUN_ADDED(ADD_COLUMN, )[20] =
-	STORE_JOURNAL_INDEX "UPDATE paddock_schema SET version = 21;"};
+	STORE_JOURNAL_INDEX "UPDATE paddock_schema SET version = 21;",
+    [21] = proposals};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
 #define BEGIN_WRITING "BEGIN"
@@ -441,9 +450,10 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
 #define PAGED HEAD("page.") ", NULL, NULL, NULL, NULL, NULL,"
 #define PAGE(pick)                                                             \
 	"SELECT " PAGED                                                        \
-	" CASE WHEN page.status > 0 THEN page.node END"                        \
-	STORE_RUN_ADDED(NAMED, "page.") " FROM (" pick                         \
-	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
+	" CASE WHEN page.status > 0 THEN page.node END" STORE_RUN_ADDED(       \
+	    NAMED,                                                             \
+	    "page.") " FROM (" pick                                            \
+		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"id = (SELECT run FROM idem WHERE requestor = ?1"                      \
 	" AND template_id = " template_id_ " AND key = " key ")"

@@ -371,6 +371,18 @@ static const char staged[] =
     " node TEXT) STRICT;"
     "PRAGMA user_version=10;";
 
+/* Grants that clients proposed, of any state; at most STORE_PROPOSALS_MAX rows. */
+static const char proposals[] = "CREATE TABLE proposals("
+				" id TEXT PRIMARY KEY NOT NULL,"
+				" requestor TEXT NOT NULL,"
+				" template_id TEXT NOT NULL,"
+				" digest TEXT NOT NULL,"
+				" body TEXT NOT NULL,"
+				" made_ms INTEGER NOT NULL,"
+				" expires_ms INTEGER NOT NULL,"
+				" approved_ms INTEGER NOT NULL) STRICT;"
+				"PRAGMA user_version=15;";
+
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, version, ...)                       \
 	[version - 1] = "ALTER TABLE runs ADD COLUMN " #name ADDED_##kind      \
@@ -393,7 +405,8 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
     run_nodes,
     staged,
     STORE_RUN_ADDED(ADD_COLUMN, )[13] =
-	STORE_JOURNAL_INDEX "PRAGMA user_version=14;"};
+	STORE_JOURNAL_INDEX "PRAGMA user_version=14;",
+    [14] = proposals};
 
 /* Macros of store_statements.def, as SQLite needs them. */
 #define BEGIN_WRITING "BEGIN IMMEDIATE"
@@ -410,10 +423,11 @@ const char *const store_steps[STORE_SCHEMA_VERSION] = {
 #define PICKED "id, rowid AS at"
 #define NO_BULK ", NULL, NULL, NULL, NULL, NULL, NULL" /* and no node */
 #define PAGE(pick)                                                             \
-	"SELECT " HEAD("runs.")                                                \
-	NO_BULK STORE_RUN_ADDED(NAMED, "runs.") " FROM (" pick                 \
-	" ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"                        \
-	" CROSS JOIN runs WHERE runs.rowid = page.at ORDER BY page.id DESC"
+	"SELECT " HEAD("runs.") NO_BULK STORE_RUN_ADDED(                       \
+	    NAMED,                                                             \
+	    "runs.") " FROM (" pick                                            \
+		     " ORDER BY id DESC LIMIT ?3 OFFSET ?4) AS page"           \
+		     " CROSS JOIN runs WHERE runs.rowid = page.at ORDER BY page.id DESC"
 #define HAS_KEY(template_id_, key)                                             \
 	"template_id = " template_id_ " AND idem_key = " key                   \
 	" AND idem_key IS NOT NULL"

@@ -6,7 +6,7 @@
 #include "supervisor/store/store_impl.h"
 
 /* PRAGMA user_version */
-#define STORE_SCHEMA_VERSION (11 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
+#define STORE_SCHEMA_VERSION (12 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
 
 extern const char store_pragmas[];
 /* Pragmas for writes that need not be durable yet, and back. */

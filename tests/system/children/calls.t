@@ -43,10 +43,12 @@ my %templates = (
 	ungranted => lua($catcher, annotations => $reads, permissions => {templates => ['twice']}),
 	program  => {program => $program, @may},
 	finds    => lua('local all = run.search(inputs.query, {limit = inputs.limit, detail = inputs.detail}) local ids = {} for i, t in ipairs(all) do ids[i] = t.templateId end return {ids = ids, n = #all, first = all[1]}', @may),
+	cells    => lua('return 1', annotations => $reads, resident => {serial => true}, inputsSchema => {type => 'object', properties => {notebook => {type => 'string', format => 'paddock-notebook'}}}),
+	spies    => lua($catcher, annotations => $reads, permissions => {templates => ['cells']}),
 	peeks    => lua('local ok, e = pcall(run.search, "twice") return ok and "found" or {code = e.code, message = e.message}', annotations => $reads, permissions => {templates => ['twice']}),
 );
 my $grants = join '', map { qq([grant "$_"]\ntemplates = *\n) } qw(calls tries maps many deep program finds);
-my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n[grant \"looks\"]\ntemplates = twice\n[grant \"peeks\"]\ntemplates = twice\n")->greeted;
+my $s = Paddock->new(templates => \%templates, config => "[limits]\nmax_concurrent_runs = 4\n$grants\[grant \"listed\"]\ntemplates = twice kept\n[grant \"looks\"]\ntemplates = twice\n[grant \"spies\"]\ntemplates = cells\n[grant \"peeks\"]\ntemplates = twice\n")->greeted;
 
 sub out { my ($t, $inputs, %o) = @_; my $v = $s->run_sync($t => $inputs // {}, %o); is($v->{status}, 'succeeded', "$t succeeds") or diag(json_of($v)); return $v->{result} }
 sub tries { my ($t, $inputs, %o) = @_; return out(tries => {template => $t, inputs => $inputs // {}}, %o) }
@@ -124,6 +126,8 @@ is_deeply(out(program => {calls => [{id => 1, template => 'twice', inputs => {n 
 	is($read->[0]{value}{data}, 'a2VwdA==', 'a run that may call all templates reads artifacts') or diag(json_of($read));
 	is($read->[1]{value}{templates}[0]{templateId}, 'twice', 'a run that may call all templates lists templates');
 	is($read->[2]{error}{code}, 'INVALID_PARAMETER', 'wrong arguments of get_artifact are refused');
+	is(out(spies => {template => 'cells', inputs => {}}), 'no error', 'a granted template is called without a notebook');
+	is(out(spies => {template => 'cells', inputs => {notebook => 'n'}})->{code}, 'PERMISSION_NOT_ALLOWED', 'a run that may call some templates enters no notebook of the client');
 	is(out('looks')->{code}, 'PERMISSION_NOT_ALLOWED', 'a run that may call some templates reads nothing of the client');
 	is(out(calls => {template => 'reader', inputs => {file => {'$artifact' => $v->{result}{output}{id}}}})->{output}, 'kept', 'a child reads the artifact of another');
 	$v = $s->run_sync(calls => {template => 'secret', inputs => {password => 'hidden-word'}});

@@ -99,6 +99,13 @@ fake_shows('ps', ['ps', '-a'], qr/evil/, list_task_runs => \%runs);
 fake_shows('status', ['status', $run], qr/evil/, get_task_run => \%view);
 my %draft = (templateId => $evil, lines => [{key => $evil, word => $evil, text => $evil, new => JSON::PP::true}], section => "[grant \"t\"]\ntools = $evil\n$evil\n");
 fake_shows('explain', ['explain', $run], qr/cannot be written here: .*evil/s, get_task_run => \%view, 'paddock/draft' => \%draft, %log);
+my %proposal = (proposalId => $evil, requestor => $evil, templateId => $evil, version => $evil, digest => $evil, state => $evil, reason => $evil,
+    madeAt => 1, draft => \%draft, grantsDir => $evil);
+fake_shows('grant ls', ['grant', 'ls'], qr/evil/, 'paddock/proposals' => {proposals => [\%proposal]});
+fake_shows('grant show', ['grant', 'show', 'x'], qr/in the requestor's words: ".*evil/, 'paddock/proposals' => {proposals => [\%proposal]});
+fake_shows('grant approve', ['grant', 'approve', 'x'], qr/./, 'paddock/proposals' => {proposals => [\%proposal]});
+fake_shows('grant approve in a folder', ['grant', 'approve', 'x'], qr/not the form of a grant/, 'paddock/proposals' => {proposals => [{%proposal, grantsDir => '/tmp'}]});
+shows('grant reject', ['grant', 'reject', encode('UTF-8', $evil), '--templates', 'none'], qr/./);
 fake_shows('explain of a draft', ['explain', $run], qr/ask for it: .*evil/, 'paddock/draft' => {%draft, manifest => {$evil => [$evil]}},
 	   get_task_run => {%view, lacked => {tools => [$evil], $evil => [$evil]}}, %log);
 fake_shows('logs', ['logs', $run], qr/evil/, get_task_run => \%good, %log);

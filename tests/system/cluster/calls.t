@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A run that calls runs moves from a killed node to another: calls that had succeeded at the first node are not made
-# again, and a repetition that a client asks for at the other node finds them, too.
+# Calls of a run after the death of the node, and of a run repeated at another node: the other node finds the calls
+# with success.
 use lib 'tests/lib';
 use Paddock;
 
@@ -24,7 +24,7 @@ my $c = Cluster->new(nodes => 2, templates => \%templates, config => join '', ma
 my ($a, $b) = map { $_->client->greeted } $c->nodes;
 
 sub reused { my ($v) = @_; return join ' ', map { $_->{reused} ? 'reused' : 'new' } @{$v->{children}} }
-# The view of RUN by CLIENT while the last child waits, in the attempt after ATTEMPTS others.
+# The view of RUN while the last child waits, after ATTEMPTS ended attempts.
 sub waiting {
 	my ($client, $run, $attempts) = @_;
 

@@ -114,11 +114,14 @@ for (users()) {
 	my $s = Http->new(user => $user, tokens => {ann => 'a', bob => 'b'}, dirs => ['etc/templates'],
 		config => "[limits]\nmax_residents = 2\nresident_memory = 64M\n");
 	my ($ann, $bob) = map { $s->client($_)->greeted } 'ann', 'bob';
+	my $r;
 	my $lua = sub { my ($c, $name, $code, %in) = @_; return $c->run_sync(run_lua => {notebook => $name, code => $code, %in}) };
 
 	$lua->($ann, 'n', 'secret = 7');
 	is($lua->($bob, 'n', 'secret')->{result}{value}, undef, "$who: another requestor's notebook of the same name is not reached");
 	is($lua->($bob, 'n', 'string.rep = nil; secret = 8')->{notebook}{state}, 'kept', "$who: a requestor replaces functions");
+	$r = $bob->run_sync(run_lua => {code => 'return (run.template("run_lua", {notebook = "n", code = "return secret"}))'});
+	is(join(' ', $r->{status}, $r->{result}{result}{result} // 'none'), 'succeeded 8', "$who: a called run has the notebook of its own requestor") or diag explain $r;
 	is($lua->($ann, 'n', 'secret, string.rep("x", 2)')->{result}{value}, '7, "xx"', "$who: another requestor has the functions of before");
 	$lua->($ann, 'm', 'hoard = {} for i = 1, 60 do hoard[i] = (("x"):rep(1 << 20 | i)) end');
 	ok($s->log_has(qr/requestor=ann .*name=\w runs=\d+ ended="idle notebooks had more memory/), "$who: a requestor with too much memory loses a notebook");

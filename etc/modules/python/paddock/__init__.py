@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import base64
 import itertools
+import operator
 import os
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
-from ._connection import Error, Timeout, connection as _connection, error_of as _error_of
+from ._connection import Asked as _Asked, Error, Timeout, connection as _connection, error_of as _error_of
 
 # without map, so that import * hides no builtin
 __all__ = [
@@ -49,6 +50,8 @@ def _call_of(
 ) -> Dict[str, Any]:
     if not isinstance(template, str):
         raise TypeError("the first argument is the id of a template, such as 'csv_profile'")
+    if not isinstance(inputs, Mapping):
+        raise TypeError("the inputs of a run are a mapping, such as {'csv': text}")
     body: Dict[str, Any] = {"template": template, "inputs": dict(inputs)}
     if version is not None:
         body["version"] = version
@@ -59,10 +62,20 @@ def _call_of(
     return body
 
 
+def _inputs_of(
+    given: Tuple[Mapping[str, Any], ...],
+    inputs: Optional[Mapping[str, Any]],
+    more: Mapping[str, Any],
+) -> Dict[str, Any]:
+    if len(given) > 1 or not all(isinstance(one, Mapping) for one in given):
+        raise TypeError("inputs are given by name, or as one mapping, such as {'csv': text}")
+    return {**(given[0] if given else {}), **(inputs or {}), **more}
+
+
 def call(
     template: str,
     /,
-    *,
+    *given: Mapping[str, Any],
     version: Optional[str] = None,
     timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
@@ -70,47 +83,52 @@ def call(
 ) -> Any:
     """Runs TEMPLATE and returns its output.
 
-    Inputs are given by name, and by the mapping INPUTS where a name is "version", "timeout" or
-    "inputs". The run may take TIMEOUT seconds, and at most the time that the caller has left.
+    Inputs are given by name, or as a mapping: the second argument, or INPUTS. The run may take
+    TIMEOUT seconds, and at most the time that the caller has left.
     Raises paddock.Error when the run is refused or fails, and paddock.Timeout, which is one,
     when the run takes too long. Any number of threads may call at once.
     """
-    return run(template, version=version, timeout=timeout, inputs={**(inputs or {}), **more})["output"]
+    return run(template, *given, version=version, timeout=timeout, inputs=inputs, **more)["output"]
 
 
 def run(
     template: str,
     /,
-    *,
+    *given: Mapping[str, Any],
     version: Optional[str] = None,
     timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Dict[str, Any]:
     """As call(), and returns all of the run: runId, status, output and artifacts."""
-    given = {**(inputs or {}), **more}
-    return _connection.ask("call", _call_of(template, version, timeout, given))
+    body = _call_of(template, version, timeout, _inputs_of(given, inputs, more))
+    return _connection.ask("call", body)
 
 
 async def acall(
     template: str,
     /,
-    *,
+    *given: Mapping[str, Any],
     version: Optional[str] = None,
     timeout: Optional[float] = None,
     inputs: Optional[Mapping[str, Any]] = None,
     **more: Any,
 ) -> Any:
-    """As call(), for asyncio: other coroutines go on meanwhile."""
+    """As call(), for asyncio: other coroutines go on meanwhile. A cancel ends the called run."""
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 
-    given = {**(inputs or {}), **more}
+    body = _call_of(template, version, timeout, _inputs_of(given, inputs, more))
     # not the loop's own threads, which the program may need meanwhile
     pool = _pools.get(os.getpid()) or ThreadPoolExecutor(_ACALLS, "paddock")
     pool = _pools.setdefault(os.getpid(), pool)
-    work = partial(call, template, version=version, timeout=timeout, inputs=given)
-    return await asyncio.get_running_loop().run_in_executor(pool, work)
+    asked = _Asked()
+    work = partial(_connection.ask, "call", body, asked)
+    try:
+        return (await asyncio.get_running_loop().run_in_executor(pool, work))["output"]
+    except asyncio.CancelledError:
+        _connection.give_up(asked)
+        raise
 
 
 def map(
@@ -195,11 +213,17 @@ def keep(
             os.unlink(f"{_WORK}/{path}")
 
 
+def _shown(text: Any) -> str:
+    """TEXT without what no JSON text holds, for people who read it."""
+    return str(text).encode(errors="replace").decode().replace("\0", "?")
+
+
 def progress(done: int, total: int, message: str = "") -> None:
     """Tells whoever waits that DONE of TOTAL is done."""
-    if not 0 <= done <= total:
-        raise ValueError("done is from 0 to total")
-    _connection.send("progress", {"done": done, "total": total, "message": message})
+    done, total = operator.index(done), operator.index(total)
+    if not 0 <= done <= total <= 1 << 53:
+        raise ValueError("done is from 0 to total, which is 2**53 at most")
+    _connection.send("progress", {"done": done, "total": total, "message": _shown(message)})
 
 
 _LEVELS = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
@@ -209,17 +233,18 @@ def log(level: str, text: str) -> None:
     """A line of the run's log. LEVEL is emergency, alert, critical, error, warning, notice, info or debug."""
     if level not in _LEVELS:
         raise ValueError("level is one of " + ", ".join(_LEVELS))
-    _connection.send("log", {"level": level, "message": str(text)})
+    _connection.send("log", {"level": level, "message": _shown(text)})
 
 
 @contextmanager
 def step(name: str) -> Iterator[None]:
     """A named step of the run: `with paddock.step("fetch"): ...`. An exception fails the step."""
+    name = _shown(name)
     _connection.send("step", {"name": name, "state": "running"})
     try:
         yield
     except BaseException as error:
-        told = {"code": getattr(error, "code", None), "message": str(error)[:4096]}
+        told = {"code": getattr(error, "code", None), "message": _shown(error)[:4096]}
         if not isinstance(told["code"], str):
             told["code"] = type(error).__name__
         _connection.send("step", {"name": name, "state": "failed", **told})

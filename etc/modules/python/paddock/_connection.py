@@ -4,15 +4,17 @@
 # while a thread uses it, so that a process at rest has nothing open and can be copied.
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
 import select
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Dict, Iterator, List, Optional, Set
 
 READ_BYTES = 1 << 16
+FULL = "/dev/shm is full, where a connection to the run needs two files: remove some"
 
 
 class Error(Exception):
@@ -53,6 +55,15 @@ def ended() -> Error:
     return Error("RUN_ENDED", "the run has ended, and answers nothing any more")
 
 
+def _unconnected(door: str, error: OSError) -> Error:
+    why = error.strerror or "no such file"
+    if error.errno == errno.ENOSPC:
+        return Error("RESOURCE_LIMIT", FULL)
+    if error.errno in (errno.ENOENT, errno.ENXIO):
+        return Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}")
+    return Error("CALL_FAILED", f"this process cannot connect to its run: {why}")
+
+
 class _Ends:
     """Both FIFOs, open."""
 
@@ -75,8 +86,7 @@ class _Ends:
         except BaseException as error:
             self.close()
             if isinstance(error, OSError):
-                why = error.strerror or "no such file"
-                raise Error("RUN_ENDED", f"no run of paddock listens at {door}: {why}") from error
+                raise _unconnected(door, error) from error
             raise
         finally:
             for name in "lines", "answers":
@@ -110,6 +120,13 @@ class _Ends:
         *lines, rest = self.unread.split(b"\n") if b"\n" in data else (self.unread,)
         self.unread = bytearray(rest)
         return [json.loads(line) for line in lines]
+
+
+class Asked:
+    """A question that another thread may give up."""
+
+    number: Optional[int] = None
+    dropped = False
 
 
 class Connection:
@@ -158,14 +175,41 @@ class Connection:
         with self.use() as ends, self.writing:
             ends.write(text)
 
-    def begin_ask(self, ends: _Ends, kind: str, body: Dict[str, Any]) -> int:
+    def begin_ask(
+        self, ends: _Ends, kind: str, body: Dict[str, Any], asked: Optional[Asked] = None
+    ) -> int:
         number = next(self.ids)
         text = json.dumps({kind: {"id": number, **body}}).encode() + b"\n"
         with self.changed:
             self.awaited.add(number)
         with self.writing:
             ends.write(text)
+        if asked is not None:
+            with self.changed:
+                asked.number = number
+            if asked.dropped:
+                self.drop({number})
         return number
+
+    def give_up(self, asked: Asked) -> None:
+        """The thread that waits for the answer to ASKED gets the answer "DROPPED"."""
+        with self.changed:
+            asked.dropped = True
+        if asked.number is not None:
+            self.drop({asked.number})
+
+    def drop(self, numbers: Set[int]) -> None:
+        """What these questions have called ends. The end of the connection says the same."""
+        with ExitStack() as stack:
+            with self.changed:
+                numbers = numbers & self.awaited
+                if self.ends is None or not numbers:
+                    return
+                ends = stack.enter_context(self.use())
+            for number in numbers:
+                text = json.dumps({"drop": {"id": number}}).encode() + b"\n"
+                with self.writing, suppress(Error):
+                    ends.write(text)
 
     def take(self, ends: _Ends, numbers: Set[int], wait: bool = True) -> Dict[int, Dict[str, Any]]:
         """Takes the answers to NUMBERS that there are; with WAIT, one at least."""
@@ -193,15 +237,17 @@ class Connection:
 
     def forget(self, numbers: Set[int]) -> None:
         """Nobody waits for these answers any more."""
+        if self.users > 1:
+            self.drop(numbers)
         with self.changed:
             self.awaited -= numbers
             for number in numbers & self.answers.keys():
                 del self.answers[number]
 
-    def ask(self, kind: str, body: Dict[str, Any]) -> Any:
-        """The value of the answer; raises what it refuses."""
+    def ask(self, kind: str, body: Dict[str, Any], asked: Optional[Asked] = None) -> Any:
+        """The value of the answer; raises what the answer refuses."""
         with self.use() as ends:
-            number = self.begin_ask(ends, kind, body)
+            number = self.begin_ask(ends, kind, body, asked)
             try:
                 answer = self.take(ends, {number})[number]
             finally:

@@ -206,6 +206,8 @@ TEST(times)
 	v = view(top);
 	is_int(json_object_object_length(v), 0,
 	       "the next attempt has called nothing yet");
+	is_int((int)top->family.n_made, 1,
+	       "children of all attempts count for the bound");
 	json_object_put(v);
 	run_free(child);
 	run_free(top);

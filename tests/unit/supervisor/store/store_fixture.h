@@ -31,7 +31,8 @@
 	"DROP INDEX uploads; DROP INDEX uploads_over;"                         \
 	"ALTER TABLE artifacts DROP COLUMN upload;"                            \
 	"ALTER TABLE runs DROP COLUMN node; DROP TABLE staged;"                \
-	"DROP INDEX runs_journal;" STORE_RUN_ADDED(HELP_DROP_COLUMN, )
+	"DROP INDEX runs_journal; DROP TABLE proposals;" STORE_RUN_ADDED(      \
+	    HELP_DROP_COLUMN, )
 #define HELP_DROP_COLUMN(t, n, name, ...)                                      \
 	"ALTER TABLE runs DROP COLUMN " #name ";"
 

@@ -196,9 +196,9 @@ static void too_much(void)
 	char *params = xcalloc(1, 3 << 20);
 	struct json_object *o = json_object_new_object();
 	const struct worker_question big[] = {
-	    {1, WORKER_QUESTION_ELICIT, NULL, o, 0},
-	    {2, WORKER_QUESTION_ELICIT, NULL, o, 0},
-	    {3, WORKER_QUESTION_ELICIT, NULL, o, 0}};
+	    {.seq = 1, .kind = WORKER_QUESTION_ELICIT, .params = o},
+	    {.seq = 2, .kind = WORKER_QUESTION_ELICIT, .params = o},
+	    {.seq = 3, .kind = WORKER_QUESTION_ELICIT, .params = o}};
 
 	memset(params, 'x', (3 << 20) - 1);
 	json_object_object_add(o, "message", json_object_new_string(params));

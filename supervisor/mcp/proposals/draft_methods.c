@@ -3,7 +3,7 @@
  * draft_methods.c - paddock/draft: the draft of a grant for what a run was found to lack.
  * methods.c calls it. Whoever may see a template may have a draft, which grants nothing.
  */
-#include "supervisor/mcp/methods/methods.h"
+#include "supervisor/mcp/proposals/proposals.h"
 
 #include "proto/json/json_pack.h"
 #include "supervisor/context.h"

@@ -48,6 +48,7 @@ static const struct command *const commands[] = {
     &cmd_template_new,
     &cmd_template_build,
     &cmd_template_grant,
+    &cmd_template_learn,
     &cmd_grant_ls,
     &cmd_grant_show,
     &cmd_grant_approve,

@@ -30,7 +30,7 @@
 #include "supervisor/clients/stdio/unix_listen.h"
 #include "supervisor/start/sdnotify.h"
 #include "supervisor/reload.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/spawn/isolation.h"
 #include "supervisor/store/store.h"
 #include "supervisor/packages/templates/catalogue.h"

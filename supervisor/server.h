@@ -7,7 +7,7 @@
 #define SUPERVISOR_SERVER_H
 
 #include "supervisor/context.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/session/session.h"
 #include "supervisor/spawn/isolation.h"
 

@@ -24,6 +24,7 @@
 #define ID_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
 #define NAME_MAX_BYTES 64
 #define DIGEST_HEX 64
+#define FOLDER "/grants.d"
 
 static bool is_id(const char *s)
 {
@@ -171,10 +172,11 @@ int grant_file_write(struct json_object *proposal, char **path)
 	int fd, rc;
 
 	*path = NULL;
-	if (dir == NULL || *dir != '/')
+	if (dir == NULL || *dir != '/' || strlen(dir) <= strlen(FOLDER) ||
+	    strcmp(dir + strlen(dir) - strlen(FOLDER), FOLDER) != 0)
 		return message_fail(CLI_TROUBLE,
-				    "the server names no folder for approved "
-				    "grants");
+				    "the server names no folder grants.d for "
+				    "approved grants");
 	if (!is_id(id) || !is_id(name) || !is_digest(digest) ||
 	    !is_section(text, id, digest))
 		return message_fail(CLI_TROUBLE,

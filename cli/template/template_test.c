@@ -5,6 +5,8 @@
  * test fails or a package is broken, "Bail out!" with an exit status when the
  * server is lost.
  */
+#include "cli/template/template_test.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +42,7 @@ struct bench {
 
 /* ---- a test ---- */
 
-/* Return the run's outcome in the form of "expect"; the caller's. */
-static struct json_object *outcome(const struct tool_result *a)
+struct json_object *template_test_outcome(const struct tool_result *a)
 {
 	struct json_object *o, *result;
 	struct json_object *error = json_member(a->value, "error");
@@ -99,7 +100,7 @@ static bool follow_pointer(struct json_object **v, const char *pointer)
 
 static bool compare(struct json_object *expect, const struct tool_result *a)
 {
-	struct json_object *got = outcome(a);
+	struct json_object *got = template_test_outcome(a);
 	struct json_object *want_at = expect, *got_at = got;
 	char pointer[512];
 	bool good = true;

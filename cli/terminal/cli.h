@@ -82,7 +82,7 @@ extern const struct command cmd_artifact_cat, cmd_artifact_get,
     cmd_notebook_ls, cmd_notebook_rm, cmd_prune, cmd_ps, cmd_reload, cmd_repl,
     cmd_retry, cmd_rm, cmd_run, cmd_schema, cmd_search, cmd_selftest,
     cmd_status, cmd_template_build, cmd_template_check, cmd_template_grant,
-    cmd_template_ls, cmd_template_new, cmd_template_show, cmd_template_test,
-    cmd_token, cmd_usage, cmd_wait, cmd_result;
+    cmd_template_learn, cmd_template_ls, cmd_template_new, cmd_template_show,
+    cmd_template_test, cmd_token, cmd_usage, cmd_wait, cmd_result;
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/run_lacked.h"
+#include "supervisor/packages/grants/grants_lacked.h"
 #include "supervisor/packages/grants/grants.h"
 
 #define KEEP "keep_session" /* an action for runs alone, not for clients */
@@ -107,7 +107,7 @@ static void note_refused_host(struct run *r, const struct browser_rpc_answer *a)
 	const char *host = json_member_str(details, "host");
 
 	if (!a->ok && host != NULL && json_member_is(details, "key", "hosts"))
-		run_lacked_add(r, "hosts", host);
+		grants_lacked_add(&r->lacked, "hosts", host);
 }
 
 static void run_answered(void *arg, const struct browser_rpc_answer *a)
@@ -147,7 +147,7 @@ static const char *call_refusal(const struct browser *b, struct run *r,
 		return "there is no such tool to be called";
 	no = grants_tool(r->template, b->ctx->config, ask->tool);
 	if (no != NULL) {
-		run_lacked_add(r, "tools", ask->tool);
+		grants_lacked_add(&r->lacked, "tools", ask->tool);
 		return no;
 	}
 	if (strcmp(ask->tool, "list_sessions") == 0)

@@ -19,8 +19,8 @@
 #include "supervisor/cluster/cluster_private.h"
 #include "supervisor/cluster/forwarded_response.h"
 #include "supervisor/cluster/remote_questions.h"
-#include "supervisor/run/requestor/fair_queue.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/fair_queue.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/threads/rpc_async.h"
 
 struct message {

@@ -5,6 +5,7 @@
  *   cluster_table.c  the table of functions, by which the core calls the files below
  *   shared_queue.c   the queue of runs of all servers
  *   remote_runs.c    runs of other servers
+ *   called_runs.c    runs that runs of other servers called
  *   lease.c          the lease without which no run goes on
  *   resident_homes.c the server where each resident lives
  *   limit_shares.c   shares of limits of all servers together
@@ -34,6 +35,10 @@ struct cluster_state {
 		struct event *look; /* reads rows of ALL */
 		int64_t look_ms;    /* when the look is due (mono) */
 	} remote;
+	struct {		 /* called_runs.c */
+		bool some;	 /* runs here may have callers elsewhere */
+		int64_t look_ms; /* mono: of the last look */
+	} called;
 	struct {			/* lease.c */
 		struct event *look;	/* NULL: not open yet */
 		char instance[ID_SIZE]; /* the id, when not the first id */
@@ -49,6 +54,7 @@ void shared_queue_init(struct runs *s);
 void shared_queue_open(struct runs *s);
 void shared_queue_fini(struct runs *s);
 bool shared_queue_may_start(const struct runs *s, const char *key);
+bool shared_queue_has_others(const struct runs *s);
 void shared_queue_set_aside(struct runs *s, struct run *r);
 void shared_queue_leave(struct runs *s, struct run *r);
 bool shared_queue_queued(struct runs *s, struct run *r, int rc);
@@ -101,6 +107,13 @@ size_t remote_runs_unwatched(const struct runs *s);
 /* A message says what became of R at another server. */
 void remote_runs_message(struct runs *s, struct run *r,
 			 const struct store_message *l);
+
+/* ---- called_runs.c ---- */
+
+/* R, which a run of another server called, has come here. */
+void called_runs_come(struct runs *s, const struct run *r);
+/* End runs here whose caller at another server is over; NOW, or when due. */
+void called_runs_look(struct runs *s, bool now);
 
 /* ---- lease.c ---- */
 

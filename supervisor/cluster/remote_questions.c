@@ -21,6 +21,9 @@
 #include "supervisor/cluster/remote_waiters.h"
 #include "supervisor/run/threads/rpc_async.h"
 
+#define RELAYED_MAX                                                            \
+	(1u << 20) /* bytes of questions that are read on the loop */
+
 char *remote_questions_asked(const struct run *r)
 {
 	/* a client for every kind of question */
@@ -54,6 +57,8 @@ void remote_questions_answered(struct context *ctx, struct run *r,
 	else
 		input_answer_keys(r, r->requestor,
 				  json_member(message, "answers"), bytes);
+	if (r->job.input != NULL)
+		input_refuse_keys(r, json_member(message, "refused"));
 }
 
 /* Does T have METHOD's capability? */
@@ -98,6 +103,39 @@ struct json_object *remote_questions_requests(const struct store_run *row,
 	}
 	json_object_put(all);
 	return some;
+}
+
+void remote_questions_relay(struct context *ctx, struct run *r,
+			    const struct store_run *row)
+{
+	struct json_object *shown = NULL;
+
+	if (row->asked != NULL && strlen(row->asked) <= RELAYED_MAX)
+		shown = remote_questions_shown(row);
+	input_relay(ctx, r, json_member(shown, "requests"));
+	json_object_put(shown);
+}
+
+void remote_questions_reply(struct context *ctx, const struct run *r,
+			    const char *key, bool ok, const char *text,
+			    size_t len)
+{
+	struct json_object *name = json_object_new_string(key);
+	char *message;
+
+	if (len > CLUSTER_ANSWERS_MAX) {
+		ok = false;
+		text = "{\"code\":\"ANSWER_TOO_LARGE\",\"message\":\"an answer "
+		       "for a called run of another server is over 256 KiB, "
+		       "which is fixed\"}";
+	}
+	message = xasprintf("{\"%s\":{%s:%s}}", ok ? "answers" : "refused",
+			    json_text(name, NULL), text);
+	store_send_answer(ctx->store, r->requestor->name, r->id, message,
+			  clock_wall_ms() + REMOTE_QUESTIONS_MESSAGE_MS, NULL,
+			  NULL);
+	free(message);
+	json_object_put(name);
 }
 
 struct sent {

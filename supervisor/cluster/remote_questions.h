@@ -43,4 +43,12 @@ void remote_questions_answer(struct request *req, const char *id,
 			     struct json_object *answers,
 			     void (*then)(struct request *req, int rc));
 
+/* For the table: see supervisor/run/exec/cluster.h. */
+void remote_questions_reply(struct context *ctx, const struct run *r,
+			    const char *key, bool ok, const char *text,
+			    size_t len);
+/* Hold the questions in ROW, of R, which a run here called, at the outermost run. */
+void remote_questions_relay(struct context *ctx, struct run *r,
+			    const struct store_run *row);
+
 #endif

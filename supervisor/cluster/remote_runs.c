@@ -19,6 +19,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/cluster/proxied_request.h"
+#include "supervisor/cluster/remote_questions.h"
 #include "supervisor/cluster/remote_row.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/record/run_json.h"
@@ -63,6 +64,10 @@ static void end_remote(struct runs *s, struct run *r,
 	proxied_request_shown(r, row);
 	if (row->view == NULL)
 		made = run_json_row(row);
+	if (made != NULL && row->started_ms == 0 && r->remote.lack != NULL &&
+	    row->status == STORE_FAILED) /* no server could start R */
+		json_object_object_add(made, "error",
+				       json_object_get(r->remote.lack));
 	view = made != NULL ? json_object_get(made) : parsed(row->view);
 	if (r->job.queued.lane != NULL)
 		sched_remove(&s->sched, &r->job.queued);
@@ -159,6 +164,8 @@ static void mirror_row(struct runs *s, struct run *r,
 		become_state(r, remote_row_state(row));
 	remote_row_tell_log(r, row->log);
 	tell_progress(r, row);
+	if (r->family.parent != NULL)
+		remote_questions_relay(s->ctx, r, row);
 }
 
 /* ---- looks ---- */

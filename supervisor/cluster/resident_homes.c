@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/warm/residents.h"
 
 #define SHOW_MS 1000 /* between two writes of changed views */

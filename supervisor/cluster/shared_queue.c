@@ -10,6 +10,7 @@
 #include "supervisor/cluster/remote_row.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "supervisor/packages/grants/grants.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/record/run_row.h"
 #include "supervisor/run/warm/residents.h"
@@ -71,10 +72,18 @@ static bool is_pinned(const struct run *r)
 	return is_bound(r) || (r->remote.asks_here && r->notebook.name == NULL);
 }
 
+bool shared_queue_has_others(const struct runs *s)
+{
+	return shared_queue_is_used(s) && !limit_shares_is_alone(s);
+}
+
 void shared_queue_set_aside(struct runs *s, struct run *r)
 {
 	if (!shared_queue_is_used(s))
 		return;
+	if (r->family.parent != NULL)
+		snprintf(r->family.caller_at, sizeof(r->family.caller_at), "%s",
+			 s->ctx->instance);
 	residents_leave(s->ctx->residents, r); /* as the last */
 	sched_remove(&s->sched, &r->job.queued);
 	sched_put_aside(&s->sched, &r->requestor->lane, &r->job.queued);
@@ -150,22 +159,44 @@ bool shared_queue_queued(struct runs *s, struct run *r, int rc)
 
 /* ---- claims ---- */
 
-int shared_queue_room(struct runs *s)
+/* Return the number of runs of LEVEL and above that may start here. */
+static int room(struct runs *s, unsigned level)
 {
 	const struct config *c = s->ctx->config;
 	int64_t waits = (int64_t)(s->sched.queued - s->sched.aside);
-	int64_t begun = (int64_t)sched_begun(&s->sched, 0);
-	int64_t runs = c->max_concurrent_runs - begun;
-	int64_t slots = ZYGOTE_PROTO_SLOTS - begun - (int64_t)s->stopped;
+	int64_t runs =
+	    c->max_concurrent_runs - (int64_t)sched_begun(&s->sched, level);
+	int64_t slots = ZYGOTE_PROTO_SLOTS -
+			(int64_t)sched_begun(&s->sched, 0) -
+			(int64_t)s->stopped;
 
 	runs = (runs < slots ? runs : slots) - waits;
 	return runs < 0 || !s->cluster->queue->served || !runs_can_start(s) ||
-		       s->ctx->passing || s->ctx->draining
+		       s->ctx->passing
 		   ? 0
 		   : (int)runs;
 }
 
-/* Return the requestors whose runs are not to be claimed now, a line each; the caller's. */
+int shared_queue_room(struct runs *s)
+{
+	return s->ctx->draining ? 0 : room(s, 0);
+}
+
+/* Write the line of Q for store_claim.except: which runs of Q have no room here? */
+static void except(const struct runs *s, const struct requestor *q,
+		   struct buf *out)
+{
+	unsigned level = 0;
+
+	while (level < SCHED_LEVELS &&
+	       !sched_has_room(&s->sched, &q->lane, level))
+		level++;
+	if (level > 0)
+		buf_printf(out, "%s\t%u\t%d\n", q->name, level,
+			   q->lane.max_running > 0 && q->lane.share == 0);
+}
+
+/* Return the requestors with runs that are not to be claimed now; the caller's. */
 static char *excepted(struct runs *s)
 {
 	struct requestor *q, *next;
@@ -174,10 +205,9 @@ static char *excepted(struct runs *s)
 	buf_add(&out, buf_data(&s->cluster->queue->strangers),
 		buf_len(&s->cluster->queue->strangers));
 	HASH_ITER(hh, s->ctx->requestors->by_name, q, next)
-		if ((q->lane.held || q->lane.running + q->lane.lent[0] > 0 ||
-		     q->lane.share == 0) &&
-		    !sched_has_room(&s->sched, &q->lane, 0))
-			buf_printf(&out, "%s\n", q->name);
+		if (q->lane.held || q->lane.running + q->lane.lent[0] > 0 ||
+		    q->lane.share == 0)
+			except(s, q, &out);
 	s->cluster->queue->held = buf_len(&out) > 0;
 	buf_add(&out, "", 1);
 	return buf_take(&out, NULL);
@@ -203,11 +233,13 @@ static void take_claimed(struct runs *s, const struct store_run *row)
 		log_info("runs", "run=%s requestor=%s claimed=left", row->id,
 			 row->requestor);
 		if (buf_len(&c->strangers) < STRANGERS_MAX)
-			buf_printf(&c->strangers, "%s\n", row->requestor);
+			buf_printf(&c->strangers, "%s\t%d\t0\n", row->requestor,
+				   SCHED_LEVELS);
 		remote_row_leave(s->ctx->store, row);
 		return;
 	}
 	r->remote.vtime = row->vtime;
+	called_runs_come(s, r);
 	memcpy(r->remote.home, row->home, sizeof(r->remote.home));
 }
 
@@ -231,8 +263,9 @@ static bool is_back_to_give(const struct runs *s, const struct run *r)
 	return r->state == RUN_QUEUED && run_is_here(r) &&
 	       r->remote.vtime > 0 && r->job.queued.lane != NULL &&
 	       !r->job.queued.aside &&
-	       (s->ctx->quiet ||
-		!sched_has_room(&s->sched, &r->requestor->lane, 0));
+	       ((s->ctx->quiet && r->family.parent == NULL) ||
+		!sched_has_room(&s->sched, &r->requestor->lane,
+				r->family.depth));
 }
 
 static void on_claimed(void *arg, const struct store_result *res)
@@ -254,6 +287,7 @@ static void on_claimed(void *arg, const struct store_result *res)
 			shared_queue_give_back(s, r);
 	}
 	c->waits = res->n_runs == (size_t)c->asked;
+	called_runs_look(s, true);
 	if (res->n_runs > 0) /* requests may have come to the queue */
 		runs_remote_read(s);
 	shared_queue_claim(s);
@@ -262,19 +296,24 @@ static void on_claimed(void *arg, const struct store_result *res)
 void shared_queue_claim(struct runs *s)
 {
 	struct shared_queue *c = s->cluster->queue;
-	char *except, *busy;
+	/* a server that ends has children of its runs alone */
+	struct store_claim claim = {.own = s->ctx->draining};
+	char *skipped, *busy;
 
-	if (c->look == NULL || !c->waits || c->claiming)
+	if (c->look == NULL || !c->waits || c->claiming || !runs_can_start(s))
 		return;
-	c->asked = shared_queue_room(s);
+	claim.least = s->sched.least;
+	if (claim.own && claim.least == 0)
+		claim.least = 1;
+	claim.limit = c->asked = room(s, claim.least);
 	if (c->asked == 0)
 		return;
 	c->claiming = true;
-	except = excepted(s);
-	busy = residents_busy(s->ctx->residents);
-	c->held |= busy[0] != '\0';
-	store_claim(s->ctx->store, c->asked, except, busy, on_claimed, c);
-	free(except);
+	claim.except = skipped = excepted(s);
+	claim.busy = busy = residents_busy(s->ctx->residents);
+	c->held |= busy[0] != '\0' || claim.least > 0;
+	store_claim(s->ctx->store, &claim, on_claimed, c);
+	free(skipped);
 	free(busy);
 }
 
@@ -419,6 +458,7 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
 	struct runs *s = c->runs;
 
 	(void)fd, (void)what;
+	called_runs_look(s, false);
 	if (c->looking || s->ctx->passing)
 		return;
 	c->looks++;
@@ -459,7 +499,7 @@ void shared_queue_hand_over(struct runs *s)
 	struct run *r, *after;
 
 	HASH_ITER(hh, s->by_id, r, after)
-		if (r->family.depth > 0) {
+		if (r->family.parent != NULL) {
 			continue; /* children end here, with the parent */
 		} else if (is_back_to_give(s, r) || awaits_resident(r)) {
 			shared_queue_give_back(s, r);

@@ -12,7 +12,7 @@
 #include <sys/queue.h>
 
 #include "base/id.h"
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/sched.h"
 
 struct browser_run;
 struct children;

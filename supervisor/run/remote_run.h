@@ -28,7 +28,12 @@ enum run_place {
 
 struct remote_run {
 	enum run_place place;
-	bool pinned;	/* no other instance can start the run */
+	bool pinned; /* no other instance can start the run */
+	/*
+	 * owned: the error {errorCode, message} of a run for other instances alone, in case
+	 * no instance starts the run; NULL: the run may start here
+	 */
+	struct json_object *lack;
 	bool asks_here; /* pinned: the waiter here may be asked */
 	bool cancel;	/* cancelling was asked for, at any place */
 	bool looked;	/* the row is being read */
@@ -53,6 +58,8 @@ struct remote_run {
 	size_t n_waiting;		/* of WAITERS */
 	/* owned: the last of WAITERS whose round was heard; or NULL */
 	struct json_object *heard;
+	/* owned: keys of questions with an answer from here; or NULL */
+	struct json_object *answered;
 };
 
 #endif

@@ -279,6 +279,8 @@ void run_free(struct run *r)
 	json_object_put(r->attempts.ended);
 	json_object_put(r->output.value);
 	json_object_put(r->remote.heard);
+	json_object_put(r->remote.answered);
+	json_object_put(r->remote.lack);
 	free(r->output.text);
 	free(r->error.code);
 	free(r->error.message);

@@ -13,7 +13,7 @@
 #include "base/id.h"
 #include "base/limits.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/job.h"
 #include "supervisor/run/remote_run.h"
 #include "supervisor/run/run_family.h"

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/json/json_write.h"
 #include "supervisor/run/run.h"
@@ -122,6 +123,40 @@ void run_family_leave(struct run *r)
 	f->n_dropped -= r->family.dropped;
 	r->family.dropped = false;
 	r->family.parent = NULL;
+}
+
+struct json_object *run_family_callers(const struct run *r)
+{
+	const struct run *parent = r->family.parent;
+	struct json_object *all;
+
+	if (parent == NULL)
+		return json_object_get(r->family.callers);
+	all = run_family_callers(parent);
+	if (all == parent->family.callers) { /* not to be changed */
+		struct json_object *copy = json_object_new_array();
+
+		json_each(one, all)
+			json_object_array_add(copy, json_object_get(one));
+		json_object_put(all);
+		all = copy;
+	}
+	json_object_array_add(all, json_pack("runId:s templateId:s notebook?s",
+					     parent->id, parent->template->id,
+					     parent->notebook.name));
+	return all;
+}
+
+const char *run_family_holder(const struct run *r, const char *template_id,
+			      const char *notebook)
+{
+	while (r->family.parent != NULL)
+		r = r->family.parent;
+	json_each(one, r->family.callers)
+		if (json_member_is(one, "notebook", notebook) &&
+		    json_member_is(one, "templateId", template_id))
+			return json_member_str(one, "runId");
+	return NULL;
 }
 
 void run_family_find(struct run *parent, const struct store_run *row)
@@ -247,5 +282,6 @@ void run_family_fini(struct run *r)
 	run_family_start_over(r);
 	free(f->listed);
 	free(f->parent_id);
+	json_object_put(f->callers);
 	free(f->journal.id);
 }

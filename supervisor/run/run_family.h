@@ -10,9 +10,11 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "base/id.h"
 #include "supervisor/run/run_journal.h"
 
 struct buf;
+struct json_object;
 struct run;
 struct run_child;
 struct store_run;
@@ -25,6 +27,13 @@ struct store_run;
 struct run_family {
 	struct run *parent; /* NULL: none, or one that is over */
 	char *parent_id;    /* owned; NULL: a client called the run */
+	/* the server of the caller, once the run is in the queue of all servers; or "" */
+	char caller_at[ID_SIZE];
+	/*
+	 * The callers at other servers, as run_family_callers() gives them; owned. NULL:
+	 * there are none.
+	 */
+	struct json_object *callers;
 	unsigned depth;	    /* the number of callers above; 0: a client */
 	bool allows_writes; /* the client's options.allowWrites */
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
@@ -51,6 +60,17 @@ void run_family_join(struct run *r, struct run *parent);
 void run_family_drop(struct run *r);
 /* R has ended: R is no open child any more. Without a parent nothing changes. */
 void run_family_leave(struct run *r);
+/*
+ * Return the callers of R, the outermost first, as an array of {runId, templateId,
+ * notebook}; the caller's. NULL: a client called R.
+ */
+struct json_object *run_family_callers(const struct run *r);
+/*
+ * Return the id of the caller of R, at another server, that has NOTEBOOK of the template;
+ * lent. NULL: no such caller has.
+ */
+const char *run_family_holder(const struct run *r, const char *template_id,
+			      const char *notebook);
 /* A call of PARENT is answered by the child in ROW, which had succeeded before. */
 void run_family_find(struct run *parent, const struct store_run *row);
 /* R's attempt is over: the next one calls anew. R's open children have left. */

@@ -16,7 +16,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/run/exec/cluster.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/session/batch.h"
 #include "supervisor/session/client_request.h"
 #include "supervisor/run/threads/rpc_async.h"

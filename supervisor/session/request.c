@@ -19,7 +19,7 @@
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/session/batch.h"

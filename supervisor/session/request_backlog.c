@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 
 /* answers of a requestor made in a turn of the loop, about ends of runs */
 #define ANSWERS_AT_ONCE 32

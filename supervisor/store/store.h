@@ -69,6 +69,7 @@ enum store_wait {
 	STORE_WAITS_PINNED, /* in the common queue, for the run's instance alone */
 	STORE_WAITS_ANYWHERE, /* for each instance that serves the run */
 	STORE_WAITS_LEFT, /* likewise; the run's instance has dropped the run */
+	STORE_WAITS_ELSEWHERE, /* for each other instance that serves the run */
 };
 
 struct store_run {

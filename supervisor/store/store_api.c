@@ -275,10 +275,11 @@ void store_serve(struct store *s, const char *lines, store_done done, void *arg)
 	ASK(serve, .urgent = true, .key = lines);
 }
 
-void store_claim(struct store *s, int limit, const char *except,
-		 const char *busy, store_done done, void *arg)
+void store_claim(struct store *s, const struct store_claim *c, store_done done,
+		 void *arg)
 {
-	ASK(claim, .urgent = true, .limit = limit, .key = except, .id = busy);
+	ASK(claim, .urgent = true, .limit = c->limit, .offset = c->least,
+	    .all = c->own, .key = c->except, .id = c->busy);
 }
 
 void store_home_resident(struct store *s, const char *requestor,
@@ -358,6 +359,12 @@ void store_find_unheard(struct store *s, const char *ids, store_done done,
 			void *arg)
 {
 	ASK(unheard, .urgent = true, .key = ids);
+}
+
+void store_find_orphans(struct store *s, const char *called, store_done done,
+			void *arg)
+{
+	ASK(orphans, .urgent = true, .key = called);
 }
 
 void store_heard(struct store *s, const char *id)

@@ -89,7 +89,8 @@ extern const struct store_op store_op_put_run, store_op_get_run,
     store_op_heard, store_op_unheard, store_op_home_resident,
     store_op_leave_resident, store_op_show_resident, store_op_list_residents,
     store_op_end_resident, store_op_keep_resident, store_op_resident_ends,
-    store_op_add_proposal, store_op_list_proposals, store_op_end_proposal;
+    store_op_add_proposal, store_op_list_proposals, store_op_end_proposal,
+    store_op_orphans;
 
 struct store_recovery; /* store_recover.c */
 struct store_lane;     /* store_readq.c */
@@ -107,8 +108,8 @@ struct store_req {
 	bool deferred;	/* stays in the queue while other requests are done */
 	bool decided;	/* the result is final: nothing is left to do */
 	bool begun;	/* recover: running runs alone */
-	bool all;	/* list_artifacts: artifacts of runs, too */
-	bool synced;	/* put_artifact: the file was synced, with SYNC_RC */
+	bool all; /* list_artifacts: artifacts of runs, too; claim: own runs */
+	bool synced; /* put_artifact: the file was synced, with SYNC_RC */
 	int sync_rc;
 	bool placed;   /* put_artifact: the file has its name */
 	bool again;    /* the rest is for a later batch */

@@ -117,15 +117,28 @@ bool store_seal_key(struct store *s, unsigned char key[STORE_SEAL_BYTES]);
  */
 void store_serve(struct store *s, const char *lines, store_done done,
 		 void *arg);
+/* The runs of the queue to claim. Texts are copied. */
+struct store_claim {
+	int limit;
+	unsigned least; /* the least depth of the runs */
+	bool own;	/* only runs that this instance queued */
+	/*
+	 * Lines with requestor, tab, a depth, tab, 0 or 1: runs of the requestor that are
+	 * less deep are skipped; with 1 also all runs but called runs that the instance of
+	 * their caller cannot run.
+	 */
+	const char *except;
+	const char
+	    *busy; /* residents to skip: requestor, tab, TEMPLATE/NAME each */
+};
 /*
- * Claim the next runs of the queue, at most LIMIT: the result has whole rows, with vtime,
- * in order. EXCEPT: requestors to skip, a line each. BUSY: residents to skip, a line with
- * requestor, tab, TEMPLATE/NAME each. No two instances claim the same run.
+ * Claim the next runs of the queue, as C says: the result has whole rows, with vtime, in
+ * order. No two instances claim the same run.
  * After a failed claim, the result may include runs of the failed claim, and with them
  * other open runs of this instance that wait outside the queue.
  */
-void store_claim(struct store *s, int limit, const char *except,
-		 const char *busy, store_done done, void *arg);
+void store_claim(struct store *s, const struct store_claim *c, store_done done,
+		 void *arg);
 /*
  * Is a run in the queue to be claimed? The result is in waits. With COUNTS also uses: the
  * number (runs) of each requestor's runs that other instances queued; and unserved.
@@ -142,6 +155,14 @@ void store_end_unserved(struct store *s);
  * the queue without any mail to say so? The result is in runs, ids alone.
  */
 void store_find_unheard(struct store *s, const char *ids, store_done done,
+			void *arg);
+/*
+ * Find the runs of CALLED (copied), a line each, that have lost their caller. A line has
+ * the run, the caller, the caller's instance and the requestor, with tabs between. A caller
+ * that is to end, or runs again at another instance, is lost, too. The result is in runs,
+ * ids alone.
+ */
+void store_find_orphans(struct store *s, const char *called, store_done done,
 			void *arg);
 /* Acknowledge STORE_MAIL_OVER of the run ID, which is then not delivered again. */
 void store_heard(struct store *s, const char *id);

@@ -18,7 +18,7 @@
 #include "base/send_again.h"
 #include "base/os/sys.h"
 #include "supervisor/clients/http/http_conn_private.h"
-#include "supervisor/run/requestor/memory.h"
+#include "supervisor/requestor/memory.h"
 
 #define READ_BYTES 65536
 

@@ -14,8 +14,8 @@
 
 #include "supervisor/clients/http/http_parse.h"
 #include "supervisor/clients/http/sse.h"
-#include "supervisor/run/requestor/memory.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/memory.h"
+#include "supervisor/requestor/fair_queue.h"
 
 #define HTTP_HEAD_MS 10000 /* from the first byte of a head to its blank line */
 #define HTTP_BODY_MS 30000 /* from the blank line to the last byte of a body */

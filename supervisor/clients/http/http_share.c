@@ -7,7 +7,7 @@
 #include "supervisor/clients/http/http_share.h"
 
 #include "base/fair_share.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 
 bool http_share_allows_stream(const struct http_share *all,
 			      const struct requestor *q)

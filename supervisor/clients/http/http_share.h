@@ -8,7 +8,7 @@
 #define SUPERVISOR_HTTP_HTTP_SHARE_H
 
 #include "supervisor/clients/http/http_conn.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 #define HTTP_STREAMS_MAX 1536 /* streams with a connection, of all requestors */
 #define HTTP_STREAMS_EACH 1024 /* streams with a connection, of a requestor */

@@ -8,7 +8,7 @@
 
 #include "supervisor/context.h"
 #include "supervisor/clients/http/http_conn.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 #define HTTP_ARTIFACTS "/artifacts"
 

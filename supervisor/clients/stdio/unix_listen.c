@@ -25,7 +25,7 @@
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/spawn/privs.h"
 #include "proto/mcp/rpc.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/clients/stdio/stream_conn.h"
 #include "supervisor/store/state/state_file.h"
 

@@ -18,8 +18,8 @@
 #include "supervisor/config/config.h"
 #include "supervisor/run/health/health.h"
 #include "supervisor/clients/http/http_field.h"
-#include "supervisor/run/requestor/admission.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/admission.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/clients/http_artifacts/http_artifacts.h"
 #include "supervisor/clients/streamable_http/http_mcp.h"
 

@@ -15,7 +15,7 @@
 #include "base/os/log.h"
 #include "base/sha256.h"
 #include "proto/json/json.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/session/dispatch.h"
 
 struct http_session_delete {

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/clients/streamable_http/http_session_store.h"
 #include "supervisor/clients/streamable_http/http_session.h"
 #include "supervisor/clients/streamable_http/http_stream.h"

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/session/dispatch.h"
 #include "supervisor/session/request.h"

@@ -12,7 +12,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/packages/templates/catalogue.h"
-#include "supervisor/run/run_lacked.h"
+#include "supervisor/packages/grants/grants_lacked.h"
 #include "supervisor/session/session.h"
 
 /* Return the first member of O (may be NULL) besides the N words, or NULL. */
@@ -62,7 +62,7 @@ static bool refuse_grant(struct run *parent, const char *asked,
 	struct json_object *list = json_object_new_array();
 
 	json_object_array_add(list, json_text_new(asked));
-	run_lacked_add(parent, "templates", asked);
+	grants_lacked_add(&parent->lacked, "templates", asked);
 	tool_error_set(e, "PERMISSION_NOT_ALLOWED",
 		       json_pack("asked:o key:s whoCanGrant:s", list,
 				 "templates", "the operator and the author"),

@@ -34,17 +34,33 @@
  */
 static bool input_is_wanted(const struct pending_input *p)
 {
-	return p->job == NULL && worker_awaits(p->input->run, p->seq);
+	return p->job == NULL &&
+	       (p->there != NULL ? p->asker->state == RUN_AWAITING_INPUT
+				 : worker_awaits(p->asker, p->seq));
 }
 
 /* ---- the end of a question ---- */
+
+/* Count the questions of runs that IN's run called: IN's run waits for answers, too. */
+static void count_called(struct input *in, int by)
+{
+	in->n_called += (size_t)by;
+	worker_await_called(in->run, in->n_called > 0);
+}
 
 void input_end(struct pending_input *p)
 {
 	LIST_REMOVE(p, link);
 	p->input->bytes -= p->bytes;
+	if (p->watch.run != NULL) {
+		run_watch_del(&p->watch);
+		count_called(p->input, -1);
+	}
 	input_reply_cancel(p);
 	input_request_fini(&p->q);
+	if (p->there != NULL)
+		memory_give(&p->asker->requestor->memory, p->bytes);
+	free(p->there);
 	if (p->expiry != NULL)
 		event_free(p->expiry);
 	free(p);
@@ -52,13 +68,24 @@ void input_end(struct pending_input *p)
 
 void input_answer(struct pending_input *p, const struct input_reply *reply)
 {
-	struct run *r = p->input->run;
+	struct run *r = p->input->run, *asker = p->asker;
+	struct context *ctx = p->input->ctx;
+	enum worker_question_kind kind = p->q.kind;
 	uint32_t seq = p->seq;
+	char *there = p->there;
 
+	p->there = NULL;
+	if (there != NULL)
+		memory_give(&asker->requestor->memory, p->bytes);
 	input_end(p);
-	audit_input(reply->ok ? "input_answered" : "input_refused", r, seq,
+	audit_input(reply->ok ? "input_answered" : "input_refused", asker, seq,
 		    reply->how);
-	worker_answer_question(r, seq, reply->ok, reply->text, reply->len);
+	if (there != NULL)
+		input_relay_answer(ctx, asker, there, kind, reply);
+	else
+		worker_answer_question(asker, seq, reply->ok, reply->text,
+				       reply->len);
+	free(there);
 	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 
@@ -101,14 +128,6 @@ static void on_done(void *arg, enum client_task_end end, struct rpc_msg *m,
 	}
 }
 
-/* Return the run whose clients are asked for R: the outermost of R's callers. */
-static struct run *outermost(struct run *r)
-{
-	while (r->family.parent != NULL)
-		r = r->family.parent;
-	return r;
-}
-
 /*
  * Ask P of the client of S: on REQ's stream, or (REQ NULL) on the stream that
  * belongs to no request.
@@ -116,12 +135,11 @@ static struct run *outermost(struct run *r)
 static void input_send(struct pending_input *p, struct session *s,
 		       struct request *req)
 {
-	struct run *r = p->input->run;
+	const struct run *r = p->input->run;
 	int64_t left = p->expires_mono_ms - clock_mono_ms();
-	const struct run *asks = outermost(r);
 	struct json_object *params = input_request_params(
 	    &p->q, s->terms.revision,
-	    asks->task.form != STORE_TASK_NONE ? asks->id : NULL);
+	    r->task.form != STORE_TASK_NONE ? r->id : NULL);
 
 	if (session_is_backlogged(s)) {
 		json_object_put(params);
@@ -138,7 +156,7 @@ static void input_send(struct pending_input *p, struct session *s,
 	if (p->asked == NULL)
 		input_fail(p, "too much is asked of this client already");
 	else
-		audit_input("input_asked", r, p->seq,
+		audit_input("input_asked", p->asker, p->seq,
 			    input_request_method(&p->q));
 }
 
@@ -162,20 +180,6 @@ static bool takes_along(const struct request *req)
 }
 
 /*
- * Return why REQ's client cannot be asked P, or NULL. A client that takes questions along
- * names the run in its request's state, and knows no child of that run.
- */
-static const char *lacks_of(const struct pending_input *p,
-			    const struct request *req)
-{
-	if (takes_along(req) && p->input->run->family.parent != NULL)
-		return "the client takes questions of the run along that it "
-		       "called, and this question is of a run that the run "
-		       "called";
-	return missing_capability(p, req->session, req->terms);
-}
-
-/*
  * Returns a waiter for the run that can be asked P, if possible a waiter that
  * reads its stream. NULL: *ERRMSG says why, if there are waiters. Many waiters
  * may be of one session: equal terms are checked once.
@@ -186,14 +190,16 @@ static struct request *waiting_for(struct pending_input *p, const char **errmsg)
 	struct request *unread = NULL;
 	struct run_waiter *w;
 
-	TAILQ_FOREACH(w, &outermost(p->input->run)->waiters, link) {
+	TAILQ_FOREACH(w, &p->input->run->waiters, link) {
 		struct request *req = w->request;
 		const struct session *s = req->session;
 		const char *lacks;
 
 		if (s->over || req->terms == unable)
 			continue;
-		lacks = req->terms == able ? NULL : lacks_of(p, req);
+		lacks = req->terms == able
+			    ? NULL
+			    : missing_capability(p, s, req->terms);
 		if (lacks != NULL) {
 			unable = req->terms;
 			*errmsg = lacks;
@@ -243,7 +249,7 @@ static void offer_plain(struct pending_input *p)
 	struct tool_error tool_error = {0};
 	bool along = req != NULL && takes_along(req);
 
-	if (req == NULL && c != NULL && p->input->run->family.parent == NULL) {
+	if (req == NULL && c != NULL) {
 		/* a waiter at another server? */
 		lacks = c->missing(p->input->run, &p->q);
 		along = lacks == NULL;
@@ -255,8 +261,9 @@ static void offer_plain(struct pending_input *p)
 		input_gather(p->input);
 	} else if (req != NULL) {
 		input_send(p, req->session, req);
-	} else if (p->input->run->job.parked.is) {
-		return; /* a client will be back */
+	} else if (p->input->run->job.parked.is ||
+		   p->input->run->family.caller_at[0] != '\0') {
+		return; /* a client will be back, or the caller's server asks */
 	} else if (p->was_asked) {
 		input_fail(p, "the client that was asked is gone");
 	} else {
@@ -303,29 +310,11 @@ static void offer_task(struct pending_input *p)
 	} /* else P is held until a client waits or can be reached */
 }
 
-/* Ask P, of a called run, of a client that waits for the outermost run, or made its task. */
-static void offer_child(struct pending_input *p)
-{
-	struct run *top = outermost(p->input->run);
-	struct session *maker =
-	    top->task.form != STORE_TASK_NONE ? task_notify_session(top) : NULL;
-	const char *errmsg = NULL;
-
-	if (waiting_for(p, &errmsg) == NULL && maker != NULL && !maker->over &&
-	    session_has_push_stream(maker) &&
-	    missing_capability(p, maker, &maker->terms) == NULL)
-		input_send(p, maker, NULL);
-	else
-		offer_plain(p);
-}
-
 void input_route(struct pending_input *p)
 {
 	if (!input_is_wanted(p))
 		return;
-	if (p->input->run->family.parent != NULL)
-		offer_child(p);
-	else if (p->input->run->task.form != STORE_TASK_NONE)
+	if (p->input->run->task.form != STORE_TASK_NONE)
 		offer_task(p);
 	else
 		offer_plain(p);
@@ -333,12 +322,16 @@ void input_route(struct pending_input *p)
 
 /* ---- open questions ---- */
 
-static void drop_all(struct input *in, const char *reason)
+/* Drop the questions of ASKER in IN; NULL: of all runs. */
+static void drop_all(struct input *in, const struct run *asker,
+		     const char *reason)
 {
 	struct pending_input *p, *after;
 
 	for (p = LIST_FIRST(&in->pending); p != NULL; p = after) {
 		after = LIST_NEXT(p, link);
+		if (asker != NULL && p->asker != asker)
+			continue;
 		input_withdraw(p, reason);
 		input_end(p);
 	}
@@ -348,14 +341,14 @@ static void drop_all(struct input *in, const char *reason)
  * Find the next question by number: an answer may end other questions, or free
  * R's input, so no pointer is kept.
  */
-static struct pending_input *older(const struct run *r, uint32_t seq)
+static struct pending_input *older(const struct run *r, uint32_t no)
 {
 	struct pending_input *p;
 
 	if (r->job.input == NULL)
 		return NULL;
 	LIST_FOREACH(p, &r->job.input->pending, link)
-		if (p->seq < seq)
+		if (p->no < no)
 			break;
 	return p;
 }
@@ -364,8 +357,8 @@ static void route_held(struct run *r)
 {
 	struct pending_input *p = older(r, UINT32_MAX);
 
-	for (uint32_t seq; p != NULL; p = older(r, seq)) {
-		seq = p->seq;
+	for (uint32_t no; p != NULL; p = older(r, no)) {
+		no = p->no;
 		if (p->asked == NULL)
 			input_route(p);
 	}
@@ -375,7 +368,7 @@ static void route_held(struct run *r)
 
 static void input_free(struct input *in)
 {
-	drop_all(in, "the run has ended");
+	drop_all(in, NULL, "the run has ended");
 	run_watch_del(&in->watch);
 	input_unpark(in->run);
 	if (in->gather != NULL)
@@ -393,16 +386,15 @@ static void input_free(struct input *in)
 /*
  * A run.on_waiter. When a waiter comes, ask held questions, and questions whose
  * client does not read. When a waiter leaves, or does not read, ask another
- * client. REQ NULL: the session of R's maker. Questions of runs that R called follow.
+ * client. REQ NULL: the session of R's maker.
  */
 static void on_waiter(struct run *r, enum run_waiter_event ev,
 		      struct request *req)
 {
 	struct pending_input *p = older(r, UINT32_MAX);
-	struct run *child, *after;
 
-	for (uint32_t seq; p != NULL; p = older(r, seq)) {
-		seq = p->seq;
+	for (uint32_t no; p != NULL; p = older(r, no)) {
+		no = p->no;
 		if (ev == WAITER_CAME && p->asked == NULL) {
 			input_route(p);
 		} else if (ev != WAITER_LEFT) {
@@ -412,11 +404,6 @@ static void on_waiter(struct run *r, enum run_waiter_event ev,
 			    p, "the request that it belongs to is over");
 			input_route(p);
 		}
-	}
-	for (child = TAILQ_FIRST(&r->family.children); child != NULL;
-	     child = after) {
-		after = TAILQ_NEXT(child, family.link);
-		on_waiter(child, ev, req);
 	}
 }
 
@@ -436,9 +423,24 @@ static void on_notice(struct run_watch *w, struct run *r,
 	if (r->state != RUN_AWAITING_INPUT)
 		input_unpark(r);
 	if (r->state == RUN_CANCELLING)
-		drop_all(in, "the run is being cancelled");
+		drop_all(in, NULL, "the run is being cancelled");
 	else if (r->state != RUN_AWAITING_INPUT)
-		drop_all(in, "the run has ended");
+		drop_all(in, r, "the run has ended");
+}
+
+/* News of a called run that asks: does the run still wait for an answer? */
+static void on_asker(struct run_watch *w, struct run *r,
+		     const struct run_notice *n)
+{
+	struct pending_input *p = CONTAINER(w, struct pending_input, watch);
+	struct run *top = p->input->run;
+
+	(void)n;
+	if (r->state == RUN_AWAITING_INPUT)
+		return;
+	input_withdraw(p, "the run has ended");
+	input_end(p);
+	run_tell(top, &(struct run_notice){.kind = NOTICE_ASKED});
 }
 
 static struct input *input_of(struct context *ctx, struct run *r)
@@ -472,22 +474,53 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 	input_reject(p, &errmsg);
 }
 
-void input_ask(struct context *ctx, struct run *r,
-	       const struct worker_question *ask)
+/* Return the run whose clients are asked for R: the outermost of R's callers. */
+static struct run *outermost(struct run *r)
 {
-	int64_t now = clock_mono_ms(), left = run_left_ms(r), ms;
-	struct tool_error errmsg = {0};
-	struct pending_input *p;
+	while (r->family.parent != NULL)
+		r = r->family.parent;
+	return r;
+}
 
-	p = xcalloc(1, sizeof(*p));
-	p->input = input_of(ctx, r);
-	(void)input_of(ctx, outermost(r)); /* hears of the clients */
+struct pending_input *input_hold(struct context *ctx, struct run *asker,
+				 const struct worker_question *ask,
+				 const char *there)
+{
+	struct pending_input *p = xcalloc(1, sizeof(*p));
+
+	p->input = input_of(ctx, outermost(asker));
+	p->asker = asker;
 	p->seq = ask->seq;
+	p->no = ++p->input->last;
 	json_text(ask->params, &p->bytes);
 	p->input->bytes += p->bytes;
+	p->there = xstrdup_opt(there);
+	if (there != NULL)
+		memory_add(&asker->requestor->memory, p->bytes);
 	LIST_INSERT_HEAD(&p->input->pending, p, link);
+	if (asker != p->input->run) {
+		p->watch.on_notice = on_asker;
+		run_watch_add(asker, &p->watch);
+		count_called(p->input, 1);
+	}
+	return p;
+}
+
+void input_begin(struct pending_input *p, const struct worker_question *ask,
+		 int64_t left_ms)
+{
+	int64_t now = clock_mono_ms(), ms;
+	struct tool_error errmsg = {0};
+	struct run *top = p->input->run;
+
 	if (!input_request_init(&p->q, ask, &errmsg)) {
 		input_reject(p, &errmsg);
+		return;
+	}
+	if (p->input->n_called > MSG_ASKS_MAX) {
+		input_fail(
+		    p, "64 questions of called runs wait for answers, which "
+		       "is fixed");
 		return;
 	}
 	if (p->input->bytes > PENDING_BYTES_MAX) {
@@ -497,25 +530,32 @@ void input_ask(struct context *ctx, struct run *r,
 		return;
 	}
 	input_name(p);
-	ms = p->q.timeout_ms < left ? p->q.timeout_ms : left;
+	ms = p->q.timeout_ms < left_ms ? p->q.timeout_ms : left_ms;
 	ms = ms > 0 ? ms : 1;
 	p->asked_mono_ms = now;
 	p->expires_mono_ms = now + ms;
-	p->expiry = evtimer_new(ctx->base, on_expiry, p);
+	p->expiry = evtimer_new(p->input->ctx->base, on_expiry, p);
 	evtimer_add(p->expiry, CLOCK_TIMEVAL(ms));
 	input_route(p);
-	run_tell(r, &(struct run_notice){.kind = NOTICE_ASKED});
+	run_tell(top, &(struct run_notice){.kind = NOTICE_ASKED});
+}
+
+void input_ask(struct context *ctx, struct run *r,
+	       const struct worker_question *ask)
+{
+	input_begin(input_hold(ctx, r, ask, NULL), ask, run_left_ms(r));
 }
 
 void input_cancel(struct context *ctx, struct run *r, uint32_t seq)
 {
+	const struct input *in = outermost(r)->job.input;
 	struct pending_input *p;
 
 	(void)ctx;
-	if (r->job.input == NULL)
+	if (in == NULL)
 		return;
-	LIST_FOREACH(p, &r->job.input->pending, link)
-		if (p->seq == seq)
+	LIST_FOREACH(p, &in->pending, link)
+		if (p->asker == r && p->seq == seq)
 			break;
 	if (p == NULL)
 		return;

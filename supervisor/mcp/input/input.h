@@ -42,6 +42,14 @@ struct json_object *input_requests(const struct run *r,
  */
 void input_answer_keys(struct run *r, struct requestor *from,
 		       struct json_object *responses, size_t bytes);
+/* Refuse R's questions by their keys in REFUSED (lent): {key: {code, message, details}}. */
+void input_refuse_keys(struct run *r, struct json_object *refused);
+/*
+ * REQUESTS (lent; NULL: none) are the questions of R, a called run at another server, as
+ * of input_requests(): hold each at the outermost run, and drop R's other questions.
+ */
+void input_relay(struct context *ctx, struct run *r,
+		 struct json_object *requests);
 /* Has R's template a question that a client with the terms T can be asked? */
 bool input_may_be_told(const struct run *r, const struct client_terms *t);
 /* Refuse all open questions of R's template with E, which is emptied. */

@@ -45,9 +45,9 @@ void input_name(struct pending_input *p)
 	if (p->q.key[0] == '\0' ||
 	    (size_t)json_object_object_length(in->keys) >= KEYS_MAX ||
 	    json_object_object_get_ex(in->keys, own, NULL))
-		snprintf(p->key, sizeof(p->key), "%s-%u", own, p->seq);
+		snprintf(p->key, sizeof(p->key), "%s-%u", own, p->no);
 	if (p->misfits > 0) /* a repeated question gets a new key */
-		snprintf(p->key, sizeof(p->key), "%s-%u-%u", own, p->seq,
+		snprintf(p->key, sizeof(p->key), "%s-%u-%u", own, p->no,
 			 p->misfits);
 	if ((size_t)json_object_object_length(in->keys) < KEYS_MAX)
 		json_object_object_add(in->keys, p->key, NULL);

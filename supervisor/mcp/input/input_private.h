@@ -6,6 +6,7 @@
  *   input.c        all questions of a run: the client to ask, waiters, the end
  *   input_reply.c  a client's answer, made the text that the worker gets
  *   input_park.c   questions that a client takes along and comes back with
+ *   input_relay.c  questions of called runs at other servers
  */
 #ifndef SUPERVISOR_INPUT_INPUT_PRIVATE_H
 #define SUPERVISOR_INPUT_INPUT_PRIVATE_H
@@ -17,12 +18,19 @@
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/mcp/input/input_request.h"
 
+struct input_reply;
+
 /* A question without an answer, in input.pending. */
 struct pending_input {
 	struct input *input;
-	uint32_t seq;
+	/* the run that asks: INPUT's run, or a run that INPUT's run called */
+	struct run *asker;
+	struct run_watch watch; /* on ASKER, unless ASKER is INPUT's run */
+	uint32_t seq;		/* the number among ASKER's questions */
+	char *there; /* owned: the key at ASKER's server; NULL: ASKER is here */
+	uint32_t no; /* the number in INPUT */
 	/*
-	 * unique among the run's questions, for a client that takes questions
+	 * unique among INPUT's questions, for a client that takes questions
 	 * along
 	 */
 	char key[QUESTION_KEY_MAX + 24];
@@ -41,13 +49,15 @@ struct pending_input {
 	LIST_ENTRY(pending_input) link;
 };
 
-/* All open questions of a run; run.input. */
+/* All open questions of a run that a client called, and of called runs; run.input. */
 struct input {
 	struct context *ctx;
 	struct run *run; /* borrowed */
+	uint32_t last;	 /* the number of the last question */
+	size_t n_called; /* questions of called runs in PENDING */
 	struct run_watch watch;
 	LIST_HEAD(pending_inputs, pending_input)
-	pending;	     /* MSG_ASKS_MAX at most */
+	pending;	     /* the run's own are MSG_ASKS_MAX at most */
 	size_t bytes;	     /* of all pending questions */
 	struct event *grace; /* until the client has to know its task */
 	/* collects questions for a client that takes them along */
@@ -67,6 +77,24 @@ struct input {
 void input_route(struct pending_input *p);
 /* Tell the client that is asked P to forget P, with REASON; P is held then. */
 void input_withdraw(struct pending_input *p, const char *reason);
+
+/*
+ * Make ASK, of ASKER, a question that is held at the outermost run. THERE (copied): the
+ * key at ASKER's server; NULL: ASKER is here.
+ */
+struct pending_input *input_hold(struct context *ctx, struct run *asker,
+				 const struct worker_question *ask,
+				 const char *there);
+/* Ask the new question P, which ASK says, within LEFT_MS; or refuse P. */
+void input_begin(struct pending_input *p, const struct worker_question *ask,
+		 int64_t left_ms);
+
+/* ---- input_relay.c ---- */
+
+/* Give REPLY (lent) to the question THERE of ASKER, a run of another server. */
+void input_relay_answer(struct context *ctx, struct run *asker,
+			const char *there, enum worker_question_kind kind,
+			const struct input_reply *reply);
 
 /* ---- input_park.c ---- */
 

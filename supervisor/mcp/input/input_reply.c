@@ -131,7 +131,7 @@ static void settle_reply(struct pending_input *p,
 		return;
 	}
 	p->misfits++;
-	audit_input("input_refused", r, p->seq, reply->how);
+	audit_input("input_refused", p->asker, p->seq, reply->how);
 	input_request_again(&p->q, reply->wrong);
 	input_name(p); /* an answer by the old key is of before */
 	input_route(p);

@@ -21,6 +21,7 @@
 #define MAX_TOKENS 1000 /* when the template does not say */
 
 #define ROOTS_MAX 1000
+#define CALLS_DEEP 8 /* at most, by max_call_depth */
 
 /* ---- the question ---- */
 
@@ -380,19 +381,45 @@ const char *input_request_method(const struct input_request *q)
 	return kinds[q->kind].method;
 }
 
+bool input_request_kind(enum worker_question_kind *kind, const char *method)
+{
+	for (size_t i = 0; method != NULL && i < ARRAY_LEN(kinds); i++) {
+		*kind = (enum worker_question_kind)i;
+		if (kinds[i].method != NULL &&
+		    strcmp(kinds[i].method, method) == 0)
+			return true;
+	}
+	return false;
+}
+
 void input_request_refuse(const struct input_request *q, const char *errmsg,
 			  struct tool_error *r)
 {
 	tool_error_set(r, kinds[q->kind].unsupported, NULL, "%s", errmsg);
 }
 
+/* Return the code by which a run with the error's DETAILS, or a run that it called, failed. */
+static const char *first_code(struct json_object *details)
+{
+	const char *code = NULL, *next = NULL;
+
+	for (int i = 0; i <= CALLS_DEEP; i++) {
+		next = json_member_str(details, "templateCode");
+		if (next == NULL)
+			next = json_member_str(details, "stepErrorCode");
+		if (next == NULL)
+			break;
+		code = next;
+		details = json_member(details, "templateDetails");
+	}
+	return code;
+}
+
 const char *input_request_undeclared(struct json_object *details,
 				     const struct client_terms *t)
 {
-	const char *code = json_member_str(details, "templateCode");
+	const char *code = first_code(details);
 
-	if (code == NULL)
-		code = json_member_str(details, "stepErrorCode");
 	for (size_t i = 0; code != NULL && i < ARRAY_LEN(kinds); i++) {
 		const struct input_request bare = {
 		    .kind = (enum worker_question_kind)i};

@@ -48,6 +48,8 @@ void input_request_fini(struct input_request *q);
 void input_request_again(struct input_request *q, const char *wrong);
 
 const char *input_request_method(const struct input_request *q);
+/* Is METHOD (may be NULL) of a question? Then *KIND is the kind of question. */
+bool input_request_kind(enum worker_question_kind *kind, const char *method);
 
 /*
  * NULL: a client with the terms T can be asked Q. Else the capability that the

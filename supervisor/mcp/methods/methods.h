@@ -50,8 +50,6 @@ struct json_object *subscriptions_list(const struct session *s, size_t bytes);
  */
 void subscriptions_restore(struct session *s, struct json_object *uris);
 
-void draft_methods_draft(struct request *req); /* a draft of a grant */
-
 void resident_methods_list(struct request *req); /* programs between runs */
 void resident_methods_end(struct request *req);
 

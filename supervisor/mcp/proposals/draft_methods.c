@@ -9,7 +9,16 @@
 #include "supervisor/context.h"
 #include "supervisor/packages/grants/grants_draft.h"
 #include "supervisor/packages/templates/catalogue.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
+
+static unsigned how_of(const struct request *req)
+{
+	bool whole = json_member_bool(req->msg.params, "whole");
+	bool is_local = session_trust(req->session) == TRUST_LOCAL;
+
+	return (whole ? GRANTS_DRAFT_WHOLE : 0) |
+	       (is_local ? 0 : GRANTS_DRAFT_BLIND);
+}
 
 void draft_methods_draft(struct request *req)
 {
@@ -28,7 +37,6 @@ void draft_methods_draft(struct request *req)
 	else if (!grants_draft_check(params, errmsg, sizeof(errmsg)))
 		request_error(req, RPC_INVALID_PARAMS, NULL, "%s", errmsg);
 	else
-		request_result(req,
-			       grants_draft(t, req->ctx->config, params,
-					    json_member_bool(params, "whole")));
+		request_result(req, grants_draft(t, req->ctx->config, params,
+						 how_of(req)));
 }

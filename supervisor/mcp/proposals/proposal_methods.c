@@ -56,7 +56,10 @@ static struct json_object *proposal_view(const struct request *req,
 
 	if (whole && t != NULL)
 		json_add(v, "draft:o",
-			 grants_draft(t, req->ctx->config, body, false));
+			 grants_draft(t, req->ctx->config, body,
+				      request_is_operator(req)
+					  ? 0
+					  : GRANTS_DRAFT_BLIND));
 	if (whole && request_is_operator(req))
 		json_add(v, "grantsDir?s", req->ctx->config->grants_dir);
 	json_object_put(body);

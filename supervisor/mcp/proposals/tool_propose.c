@@ -171,7 +171,10 @@ void tool_propose(struct request *req, struct json_object *args)
 		json_object_put(body);
 		return;
 	}
-	draft = grants_draft(t, req->ctx->config, body, false);
+	draft = grants_draft(t, req->ctx->config, body,
+			     session_trust(req->session) == TRUST_LOCAL
+				 ? 0
+				 : GRANTS_DRAFT_BLIND);
 	if (json_member_is(draft, "section", "")) {
 		refuse(req, "INVALID_PARAMETER",
 		       "the template lacks no permission that it asks for, and "

@@ -18,7 +18,7 @@
 #include "supervisor/session/response.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/exec/runs.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 #include "supervisor/mcp/input/input.h"
 #include "supervisor/session/pagination.h"

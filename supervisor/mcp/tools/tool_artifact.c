@@ -18,7 +18,7 @@
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/session/result/resource_uri.h"
 #include "supervisor/session/response.h"
 #include "supervisor/store/store.h"

@@ -12,7 +12,7 @@
 #include "proto/json/json_pack.h"
 #include "proto/mcp/mcp_envelope.h"
 #include "supervisor/session/response.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/browser/browser.h"
 #include "supervisor/mcp/input/input.h"

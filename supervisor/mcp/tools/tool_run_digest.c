@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "supervisor/run/threads/thread_pool.h"
 

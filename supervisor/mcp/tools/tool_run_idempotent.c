@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/session/response.h"
 #include "supervisor/run/record/task_json.h"
 #include "supervisor/run/record/run_json.h"

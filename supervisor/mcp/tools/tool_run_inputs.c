@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/threads/validation.h"
 
 /* request.state during a check on a thread */

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/run.h"
 #include "supervisor/session/request_backlog.h"

@@ -15,7 +15,7 @@
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
 #include "supervisor/mcp/input/input.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/record/run_row.h"
 #include "supervisor/mcp/tools/run_lookup.h"
 

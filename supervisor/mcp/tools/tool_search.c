@@ -13,7 +13,7 @@
 #include "supervisor/mcp/tools/tool_listing.h"
 #include "supervisor/mcp/tools/tools.h"
 #include "supervisor/packages/templates/template_index.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/threads/template_search.h"
 
 #define LIMIT 8 /* the schema's default */

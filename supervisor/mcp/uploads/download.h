@@ -11,7 +11,7 @@
 #include "proto/mcp/tool_error.h"
 #include "supervisor/run/artifacts/artifact_source.h"
 #include "supervisor/context.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 /*
  * As artifact_source_open(), for Q: -EMFILE if Q has as many open as the server

@@ -14,7 +14,7 @@
 
 #include "proto/mcp/tool_error.h"
 #include "supervisor/context.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/store/store.h"
 
 #define UPLOADS_MAX 64	    /* under way at a time, of all requestors */

@@ -167,7 +167,7 @@ bool grants_draft_check(struct json_object *want, char *errmsg, size_t size)
 struct draft {
 	const struct template *t;
 	const struct config *c;
-	bool whole;
+	bool whole, blind;
 	struct json_object *lines;
 	struct json_object
 	    *manifest; /* words that T does not ask for, or NULL */
@@ -212,6 +212,23 @@ static void add_to_manifest(struct draft *d, const struct grants_kind *k,
 	json_object_array_add(list, json_text_new(word));
 }
 
+/* Does T's package lack WORD of K, as far as a reader of the draft may know? */
+static bool is_new(struct draft *d, const struct grants_kind *k,
+		   const char *word)
+{
+	struct json_object *asked;
+	bool own;
+
+	if (!grants_covers(d->t, d->c, k, word))
+		return true;
+	if (!d->blind)
+		return false;
+	asked = grants_words(d->t, d->c, k, GRANTS_ASKED);
+	own = has_word(asked, word);
+	json_object_put(asked);
+	return !own;
+}
+
 /* Return the words of K for the draft, those of WANTED after T's own; the caller's. */
 static struct json_object *words_of(struct draft *d,
 				    const struct grants_kind *k,
@@ -228,7 +245,7 @@ static struct json_object *words_of(struct draft *d,
 			continue;
 		if (k != &hosts && !has_word(asked, word))
 			add_to_manifest(d, k, word);
-		if (d->whole || !grants_covers(d->t, d->c, k, word))
+		if (d->whole || is_new(d, k, word))
 			json_object_array_add(list, json_text_new(word));
 	}
 	json_object_put(asked);
@@ -253,7 +270,7 @@ static void add_lines(struct draft *d, const struct grants_kind *k,
 		add_line(d, k->key, word,
 			 xasprintf("%s asks %s%s", d->t->id, k->asks,
 				   k == GRANTS_LOCKS ? "" : word),
-			 new && !grants_covers(d->t, d->c, k, word));
+			 new &&is_new(d, k, word));
 	}
 }
 
@@ -295,11 +312,14 @@ static void add_limits(struct draft *d, struct json_object *limits)
 
 struct json_object *grants_draft(const struct template *t,
 				 const struct config *c,
-				 struct json_object *want, bool whole)
+				 struct json_object *want, unsigned how)
 {
 	struct json_object *grant = json_member(want, "grant"), *o;
-	struct draft d = {
-	    .t = t, .c = c, .whole = whole, .lines = json_object_new_array()};
+	struct draft d = {.t = t,
+			  .c = c,
+			  .whole = (how & GRANTS_DRAFT_WHOLE) != 0,
+			  .blind = (how & GRANTS_DRAFT_BLIND) != 0,
+			  .lines = json_object_new_array()};
 	size_t head;
 	char *text;
 

@@ -45,6 +45,8 @@ struct cluster {
 	 * run has to be in the shared queue first.
 	 */
 	bool (*may_start)(const struct runs *s, const char *key);
+	/* May another server run what this server cannot? */
+	bool (*has_others)(const struct runs *s);
 	/* Put the new run R, which waits here, into the shared queue by R's first row. */
 	void (*set_aside)(struct runs *s, struct run *r);
 	/* Leave R to other servers: R's next row puts R into the shared queue. */
@@ -138,6 +140,14 @@ struct cluster {
 	void (*answer)(struct request *req, const char *id,
 		       struct json_object *answers,
 		       void (*then)(struct request *req, int rc));
+
+	/*
+	 * Give an answer to the question KEY of R, a called run at another server: TEXT is
+	 * JSON, an MCP result or (OK false) an error. R's server hears the answer later; a
+	 * lost answer is as none.
+	 */
+	void (*reply)(struct context *ctx, const struct run *r, const char *key,
+		      bool ok, const char *text, size_t len);
 
 	/* ---- residents of other servers ---- */
 

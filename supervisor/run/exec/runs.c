@@ -161,7 +161,7 @@ void runs_leave(struct runs *s)
 
 	HASH_ITER(hh, s->by_id, r, after)
 		if (r->state == RUN_QUEUED && run_is_here(r) &&
-		    r->family.depth == 0)
+		    r->family.parent == NULL)
 			run_tell(r, &(struct run_notice){.kind = NOTICE_LEFT});
 }
 

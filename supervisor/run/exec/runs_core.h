@@ -10,7 +10,7 @@
 #include "supervisor/context.h"
 #include "supervisor/run/exec/cluster.h"
 #include "supervisor/run/exec/runs.h"
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/sched.h"
 
 struct artifact_copies;
 struct cluster_state; /* of supervisor/cluster/ */

@@ -14,12 +14,13 @@
 #include "base/mem.h"
 #include "base/os/log.h"
 #include "proto/json/json.h"
+#include "proto/json/json_pack.h"
 #include "supervisor/run/exec/artifact_save.h"
 #include "supervisor/packages/inputs/run_files.h"
 #include "supervisor/run/worker/programs.h"
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/health/health.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/warm/residents.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/limits.h"
@@ -86,10 +87,37 @@ static bool refuse_draining(const struct requestor *q, struct tool_error *r)
 	return false;
 }
 
-/* May Q make a run of T? *CAN_START: one more run could start now. */
+/* A new run's way to its start. */
+struct start {
+	bool now; /* the server has room for a further run now */
+	/* the error {errorCode, message} where other servers alone may start the run */
+	struct json_object *lack;
+};
+
+/* Can T run here? A called run may go to another server: then *LACK is the error here. */
+static bool can_run(const struct runs *s, const struct template *t,
+		    const struct run_wish *wish, struct json_object **lack,
+		    struct tool_error *r)
+{
+	const struct cluster *c = s->ctx->cluster;
+
+	if (programs_allow(t, s->ctx->config, s->ctx->isolation, r) &&
+	    s->ops->may_run(t, s->ctx->config, r))
+		return true;
+	/* a missing permission is no reason to ask other servers */
+	if (wish->parent == NULL || c == NULL || t->secret ||
+	    strcmp(r->code, "PERMISSION_NOT_ALLOWED") == 0 || !c->has_others(s))
+		return false;
+	*lack = json_pack("errorCode:s message:s", r->code, r->message);
+	tool_error_fini(r);
+	return true;
+}
+
+/* May Q make a run of T? */
 static bool may_create(struct runs *s, struct requestor *q,
 		       const struct template *t, const struct run_wish *wish,
-		       size_t inputs_len, bool *can_start, struct tool_error *r)
+		       size_t inputs_len, struct start *start,
+		       struct tool_error *r)
 {
 	struct admission ask = {.config = s->ctx->config,
 				.sched = &s->sched,
@@ -104,16 +132,15 @@ static bool may_create(struct runs *s, struct requestor *q,
 		return refuse_draining(q, r);
 	store_begin(s->ctx->store);
 	sick = health_state(s->ctx->config, s->ctx->store);
-	*can_start = runs_can_start(s);
+	start->now = runs_can_start(s);
 	ask.starts =
-	    *can_start && (parent != NULL || runs_may_try_start(s, NULL)) &&
+	    start->now && (parent != NULL || runs_may_try_start(s, NULL)) &&
 	    sched_is_clear(&s->sched, &q->lane, t->runtime,
 			   parent != NULL ? parent->family.depth + 1 : 0);
 	if (!q->usage_asked)
 		artifact_save_count(s->ctx->store, q);
 	if (!grants_allow(t, s->ctx->config, r) ||
-	    !programs_allow(t, s->ctx->config, s->ctx->isolation, r) ||
-	    !s->ops->may_run(t, s->ctx->config, r))
+	    !can_run(s, t, wish, &start->lack, r))
 		return false;
 	if (sick != NULL || !runs_has_lease(s))
 		tool_error_set(r, "STORE_UNAVAILABLE",
@@ -231,6 +258,14 @@ static void set_aside(struct runs *s, struct run *r,
 {
 	struct run_wish task = *wish;
 
+	/* a server that ends has a child at once, since the parent is awaited */
+	if (wish->parent != NULL && s->ctx->draining &&
+	    r->remote.lack == NULL && residents_live_here(s->ctx->residents, r))
+		return;
+	/* the row of a run at another server is of use while the parent has a row */
+	if (wish->parent != NULL && s->ctx->cluster != NULL &&
+	    !run_is_durable(wish->parent))
+		runs_record(s, wish->parent);
 	r->remote.asks_here = wish->asks_here;
 	if (s->ctx->cluster != NULL)
 		s->ctx->cluster->set_aside(s, r);
@@ -272,7 +307,7 @@ static bool join_parent(const struct runs *s, struct run *r,
  */
 static bool is_next(const struct runs *s, const struct run *r, bool can_start)
 {
-	return can_start && !r->job.queued.aside &&
+	return can_start && !r->job.queued.aside && r->remote.lack == NULL &&
 	       (r->family.parent != NULL ||
 		runs_may_try_start(s, r->idem.key)) &&
 	       sched_next(&s->sched) == &r->job.queued;
@@ -284,17 +319,20 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 			  struct tool_error *tool_error)
 {
 	struct run *r;
-	bool can_start, starts = false;
+	struct start start = {0};
+	bool starts = false;
 	size_t len = wish->inputs_len;
 	const char *text = wish->inputs_text;
 	const char *notebook;
 
 	if (text == NULL)
 		text = json_text(inputs, &len);
-	if (!may_create(s, requestor, template, wish, len, &can_start,
+	if (!may_create(s, requestor, template, wish, len, &start,
 			tool_error) ||
-	    !residents_name(template, inputs, &notebook, tool_error))
+	    !residents_name(template, inputs, &notebook, tool_error)) {
+		json_object_put(start.lack);
 		return NULL;
+	}
 	if (!requestor->has_made_runs && requestor->section->name == NULL) {
 		s->unlisted++;
 		s->sched.known++;
@@ -303,6 +341,7 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 	r = run_new(requestor, template);
 	runs_set_limits(s, r, wish->timeout_ms, wish->ttl_ms);
 	r->notebook.name = xstrdup_opt(notebook);
+	r->remote.lack = start.lack;
 	if (!files_fit(r, wish->files, tool_error) ||
 	    !join_parent(s, r, wish, tool_error)) {
 		run_free(r);
@@ -329,9 +368,9 @@ static struct run *create(struct runs *s, struct requestor *requestor,
 		runs_enqueue(s, r);
 	else /* the server where the resident lives, or will, claims R */
 		runs_enqueue_aside(s, r);
-	if (is_next(s, r, can_start))
+	if (is_next(s, r, start.now))
 		starts = runs_files_here(s, r);
-	else if (r->family.parent == NULL) /* children stay at this server */
+	else
 		set_aside(s, r, wish);
 	if (starts) /* the first row of R says "running" already */
 		run_apply(r, EV_START);

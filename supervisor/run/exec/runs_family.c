@@ -84,26 +84,25 @@ bool runs_may_wait_for(const struct runs *s, const struct run *parent,
 		       const struct run *child, struct tool_error *e)
 {
 	const struct run *before = residents_before(s->ctx->residents, child);
+	const char *holder = NULL;
 	int left = RUNS_LOOKED_AT;
 
 	if (child->notebook.name == NULL)
 		return true;
 	if (waits_for(s->ctx->residents, before, parent, &left))
+		holder = before->id;
+	else
+		holder = run_family_holder(parent, child->template->id,
+					   child->notebook.name);
+	if (holder != NULL)
 		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
 			       "the notebook \"%s\" is in use until the run %s "
 			       "ends, which waits for this call, itself or by "
 			       "way of others: call %s with another notebook, "
 			       "or without one",
-			       child->notebook.name, before->id,
+			       child->notebook.name, holder,
 			       child->template->id);
-	else if (!residents_live_here(s->ctx->residents, child))
-		tool_error_set(e, "CALL_NOT_ALLOWED", NULL,
-			       "the notebook \"%s\" does not live on the node "
-			       "of the run that calls, where calls stay: have "
-			       "the client begin the notebook there, or call "
-			       "without a notebook",
-			       child->notebook.name);
-	return e->code == NULL;
+	return holder == NULL;
 }
 
 void runs_lend(struct runs *s, struct run *parent)

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 
 #define WORKERS_LEFT (ZYGOTE_PROTO_SLOTS / 4)
 

@@ -413,7 +413,7 @@ static void on_begun(void *arg, const struct store_result *res)
 		return;
 	}
 	if (s->ctx->draining && s->ctx->cluster != NULL &&
-	    r->family.depth == 0) { /* children end with the parent here */
+	    r->family.parent == NULL) { /* children end with the parent here */
 		runs_begin_undo(s, r);
 		return;
 	}

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/os/log.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/record/run_row.h"
 
 #define AGAIN_S 5
@@ -65,7 +65,8 @@ struct run *runs_revive(struct runs *s, const struct store_run *row)
 	struct run *r;
 
 	if (t == NULL || strcmp(t->digest, row->digest) != 0 ||
-	    !store_has_inputs(row) || q == NULL || row->depth > 0)
+	    !store_has_inputs(row) || q == NULL ||
+	    (row->depth > 0 && s->ctx->cluster == NULL))
 		return NULL;
 	r = run_row_revive(row, q, t);
 	/* R, which another server admitted, gets no more trust here */

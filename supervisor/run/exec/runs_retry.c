@@ -154,7 +154,7 @@ static bool is_retry_wanted(const struct runs *s, const struct run *r)
 	unsigned cause = r->error.code != NULL ? cause_of(r) : 0;
 
 	if (s->leaving || requestor_gone(r->requestor) ||
-	    (r->family.depth > 0 && (s->ctx->draining || s->ctx->quiet)) ||
+	    (r->family.parent != NULL && (s->ctx->draining || s->ctx->quiet)) ||
 	    (r->template->retry.on & cause) == 0 || !run_may_retry(r) ||
 	    run_next(r->state, EV_RETRY) == RUN_NONE || r->inputs == NULL)
 		return false;

@@ -173,9 +173,10 @@ static struct store_run row_of(const struct run *r)
 
 	memcpy(row.id, r->id, sizeof(row.id));
 	if (r->remote.place == RUN_QUEUE)
-		row.waits = r->remote.pinned	? STORE_WAITS_PINNED
-			    : r->record.revived ? STORE_WAITS_LEFT
-						: STORE_WAITS_ANYWHERE;
+		row.waits = r->remote.lack != NULL ? STORE_WAITS_ELSEWHERE
+			    : r->remote.pinned	   ? STORE_WAITS_PINNED
+			    : r->record.revived	   ? STORE_WAITS_LEFT
+						   : STORE_WAITS_ANYWHERE;
 	row.weight = r->requestor->lane.weight;
 	row.vtime = r->remote.vtime;
 	row.queued_most = r->remote.most;
@@ -201,13 +202,16 @@ static struct store_run row_of(const struct run *r)
 static char *run_options(const struct run *r)
 {
 	char *text;
-	struct json_object *o =
-	    json_pack("timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O "
-		      "files?o attempts?O attemptStartedAt?i allowWrites?b",
-		      r->limits.timeout_ms, r->limits.ttl_ms, r->session_id,
-		      trust_name(r->trust), r->task.capabilities,
-		      run_files_describe(r->files), r->attempts.ended,
-		      r->attempts.started_ms, r->family.allows_writes);
+	struct json_object *o = json_pack(
+	    "timeoutMs:i ttlMs:i sessionId?s trust:s capabilities?O "
+	    "files?o attempts?O attemptStartedAt?i allowWrites?b "
+	    "callers?o callerAt?s",
+	    r->limits.timeout_ms, r->limits.ttl_ms, r->session_id,
+	    trust_name(r->trust), r->task.capabilities,
+	    run_files_describe(r->files), r->attempts.ended,
+	    r->attempts.started_ms, r->family.allows_writes,
+	    run_family_callers(r),
+	    r->family.caller_at[0] != '\0' ? r->family.caller_at : NULL);
 	text = xstrdup(json_text(o, NULL));
 	json_object_put(o);
 	return text;
@@ -296,6 +300,21 @@ void run_row_correct(struct store *s, struct run *r, store_done done, void *arg)
 
 /* ---- and back ---- */
 
+/* R, of ROW with OPTIONS, was called by a run of another server, if by any run. */
+static void revive_family(struct run *r, const struct store_run *row,
+			  struct json_object *options)
+{
+	const char *at = json_member_str(options, "callerAt");
+
+	r->family.allows_writes =
+	    json_object_get_boolean(json_member(options, "allowWrites"));
+	r->family.depth = row->depth;
+	r->family.parent_id = xstrdup_opt(row->parent_run_id);
+	r->family.callers = json_object_get(json_member(options, "callers"));
+	snprintf(r->family.caller_at, sizeof(r->family.caller_at), "%s",
+		 at != NULL ? at : "");
+}
+
 /*
  * Returns the trust NAME. Rows of older servers have no name: the least trust
  * of T's.
@@ -352,8 +371,7 @@ struct run *run_row_revive(const struct store_run *row,
 				    .told = row->task != STORE_TASK_NONE,
 				    .capabilities = json_object_get(
 					json_member(options, "capabilities"))};
-	r->family.allows_writes =
-	    json_object_get_boolean(json_member(options, "allowWrites"));
+	revive_family(r, row, options);
 	r->family.journal.id = xstrdup_opt(row->journal);
 	r->family.journal.resumes = row->journal != NULL;
 	r->files = run_files_restore(t->file_spots, row->inputs,

@@ -82,7 +82,8 @@ static void on_notice(struct run_watch *w, struct run *r,
 	e->part[p].changed = true;
 	if (e->part[p].until_ms <= clock_wall_ms())
 		return;
-	if (n->kind == NOTICE_ASKED && r->remote.waiters != NULL &&
+	if (n->kind == NOTICE_ASKED &&
+	    (r->remote.waiters != NULL || r->family.caller_at[0] != '\0') &&
 	    e->all->show_ms > e->all->early_ms)
 		e->all->show_ms = e->all->early_ms;
 	show_soon(e->all);

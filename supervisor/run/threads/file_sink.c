@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "supervisor/config/config.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/store/state/artifact_file.h"
 #include "supervisor/store/state/disk_space.h"
 #include "supervisor/run/threads/thread_pool.h"

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/text/utf8.h"
 #include "proto/json/json_pack.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/threads/thread_pool.h"
 
 #define CPU_MS 5000 /* deadline, far above the time of 16 MiB */

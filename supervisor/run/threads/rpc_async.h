@@ -14,7 +14,7 @@
 #include <json-c/json.h>
 
 #include "proto/mcp/rpc.h"
-#include "supervisor/run/requestor/memory.h"
+#include "supervisor/requestor/memory.h"
 
 /* a message of more bytes is large */
 #define RPC_ASYNC_LARGE 65536

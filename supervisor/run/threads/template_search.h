@@ -7,7 +7,7 @@
 #define SUPERVISOR_THREADS_TEMPLATE_SEARCH_H
 
 #include "supervisor/packages/templates/catalogue.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/threads/thread_pool.h"
 
 #define TEMPLATE_SEARCH_FOUND 500 /* most templates that are found */

@@ -22,7 +22,7 @@
 
 #include "base/os/log.h"
 #include "base/mem.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 /* gcc 12's analyzer loses uthash's tables in lane_of() */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "supervisor/run/threads/rpc_async.h"
 #include "proto/json/json_pack.h"
 

@@ -12,7 +12,7 @@
 #include "proto/schema/schema.h"
 #include "supervisor/run/threads/thread_pool.h"
 #include "proto/mcp/tool_error.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/packages/templates/template.h"
 
 #define VALIDATION_CPU_MS 1000 /* deadline of one check on a thread */

@@ -131,6 +131,9 @@ int worker_answer_question(struct run *r, uint32_t seq, bool ok,
 int worker_fail_question(struct run *r, uint32_t seq, const char *code,
 			 const char *message);
 
+/* While R calls: do runs that R called, or their calls, ask R's clients? */
+void worker_await_called(struct run *r, bool awaits);
+
 /* Is R's worker alive, and waiting for the answer to SEQ? */
 bool worker_awaits(const struct run *r, uint32_t seq);
 

@@ -18,7 +18,7 @@
 #include "ipc/msg.h"
 #include "proto/mcp/tool_error.h"
 #include "supervisor/context.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 #include "supervisor/run/threads/file_sink.h"
 #include "supervisor/run/outcome.h"
 #include "supervisor/run/warm/spawned.h"
@@ -78,6 +78,8 @@ struct worker {
 	struct questions asked; /* questions without an answer, in order */
 	/* answers to be sent, in this order; ARTIFACT's too */
 	struct questions answers;
+	/* a run that a CALL made, or a run below, asks the clients */
+	bool called_asks;
 	size_t asks;   /* questions in both lists, without ARTIFACT's */
 	size_t unsent; /* bytes of answers not sent yet */
 	uint32_t last_seq;

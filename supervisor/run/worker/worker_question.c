@@ -105,8 +105,10 @@ static void settle_questions(struct worker *w)
 	const struct question *a;
 	bool awaits = false;
 
+	/* of a CALL the called run, or a run below, may ask the clients */
 	TAILQ_FOREACH(a, &w->asked, link)
-		awaits |= a != w->asking && a->kind != WORKER_QUESTION_CALL;
+		awaits |= a != w->asking &&
+			  (a->kind != WORKER_QUESTION_CALL || w->called_asks);
 	if (r->state == RUN_RUNNING && awaits)
 		run_apply(r, EV_ASK);
 	else if (r->state == RUN_AWAITING_INPUT && !awaits)
@@ -114,6 +116,16 @@ static void settle_questions(struct worker *w)
 	else
 		return;
 	run_tell(r, &(struct run_notice){.kind = NOTICE_STATE});
+}
+
+void worker_await_called(struct run *r, bool awaits)
+{
+	struct worker *w = r->job.worker;
+
+	if (w == NULL || w->called_asks == awaits)
+		return;
+	w->called_asks = awaits;
+	settle_questions(w);
 }
 
 static void remove_all(struct worker *w, struct questions *list)

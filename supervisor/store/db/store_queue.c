@@ -29,10 +29,12 @@ int store_enqueue(struct store *s, const struct store_run *run)
 	rc = store_change(
 	    s, STMT_ENQUEUE, STORE_STR(run->id), STORE_STR(run->requestor),
 	    STORE_STR(run->digest), STORE_STR(s->instance),
-	    STORE_NUM(run->waits == STORE_WAITS_PINNED), STORE_NUM(run->vtime),
-	    STORE_NUM(run->weight > 0 ? run->weight : 1),
+	    STORE_NUM(run->waits == STORE_WAITS_PINNED	    ? 1
+		      : run->waits == STORE_WAITS_ELSEWHERE ? 2
+							    : 0),
+	    STORE_NUM(run->vtime), STORE_NUM(run->weight > 0 ? run->weight : 1),
 	    STORE_STR(run->waits == STORE_WAITS_LEFT ? "" : s->instance),
-	    STORE_STR(resident));
+	    STORE_STR(resident), STORE_NUM(run->depth));
 	free(resident);
 	return rc;
 }
@@ -101,7 +103,8 @@ static int claim(struct store *s, struct store_req *r)
 		    s, r,
 		    store_query(s, STMT_CLAIM, STORE_STR(s->instance),
 				STORE_NUM(r->limit), STORE_STR(r->key),
-				STORE_STR(r->id)),
+				STORE_STR(r->id), STORE_NUM(r->offset),
+				STORE_NUM(r->all)),
 		    &last);
 	if (rc != 0 || r->res.n_runs == 0)
 		return rc;
@@ -205,10 +208,10 @@ static int end_unserved(struct store *s, struct store_req *r)
 			    STORE_NUM(now + r->time_ms));
 }
 
-static int unheard(struct store *s, struct store_req *r)
+/* Read the ids of runs, and nothing else of the runs, from ST. */
+static int read_ids(struct store *s, struct store_req *r,
+		    struct store_cursor *st)
 {
-	struct store_cursor *st = store_query(
-	    s, STMT_UNHEARD, STORE_STR(r->key), STORE_STR(s->instance));
 	int rc;
 
 	while ((rc = store_sql_step(s, st)) == 1) {
@@ -217,6 +220,18 @@ static int unheard(struct store *s, struct store_req *r)
 		snprintf(run->id, sizeof(run->id), "%s", store_text(st, 0));
 	}
 	return rc;
+}
+
+static int unheard(struct store *s, struct store_req *r)
+{
+	return read_ids(s, r,
+			store_query(s, STMT_UNHEARD, STORE_STR(r->key),
+				    STORE_STR(s->instance)));
+}
+
+static int orphans(struct store *s, struct store_req *r)
+{
+	return read_ids(s, r, store_query(s, STMT_ORPHANS, STORE_STR(r->key)));
 }
 
 static int heard(struct store *s, struct store_req *r)
@@ -257,4 +272,5 @@ STORE_OP(look_at_queue);
 STORE_OP(serve, .writes = true, .ours = true);
 STORE_OP(end_unserved, .writes = true);
 STORE_OP(unheard);
+STORE_OP(orphans);
 STORE_OP(heard, .writes = true);

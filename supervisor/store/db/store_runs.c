@@ -165,8 +165,8 @@ static void tell_others(struct store *s, struct store_req *r)
 	if (run->status > STORE_RUNNING)
 		store_wake_node(s, run->home);
 	else if (run->status == STORE_QUEUED &&
-		 (run->waits == STORE_WAITS_ANYWHERE ||
-		  run->waits == STORE_WAITS_LEFT))
+		 run->waits != STORE_WAITS_HERE &&
+		 run->waits != STORE_WAITS_PINNED)
 		store_wake_some(s, run->id);
 }
 

@@ -397,6 +397,10 @@ static const char proposals[] =
     " approved_ms" NUMBER ");"
     "UPDATE paddock_schema SET version = 22;";
 
+/* The queue has the number of callers above each run: deep runs may use lent places. */
+static const char queue_depths[] = "ALTER TABLE queue ADD COLUMN depth" ZERO ";"
+				   "UPDATE paddock_schema SET version = 23;";
+
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \
 	[version - 1] =                                                        \
@@ -427,7 +431,8 @@ const char *const store_postgres_steps[STORE_POSTGRES_VERSION] = {
     store_postgres_residents,
     STORE_RUN_ADDED(ADD_COLUMN, )[20] =
 	STORE_JOURNAL_INDEX "UPDATE paddock_schema SET version = 21;",
-    [21] = proposals};
+    [21] = proposals,
+    [22] = queue_depths};
 
 /* Macros of store_statements.def, as PostgreSQL needs them. */
 #define BEGIN_WRITING "BEGIN"

@@ -6,7 +6,7 @@
 #include "supervisor/store/store_impl.h"
 
 /* in the table paddock_schema; differs from SQLite's version */
-#define STORE_POSTGRES_VERSION (19 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
+#define STORE_POSTGRES_VERSION (20 STORE_RUN_ADDED(STORE_RUN_ONE_MORE, ))
 
 #define STORE_POSTGRES_DAY_MS INT64_C(86400000) /* of a partition of runs */
 

@@ -106,6 +106,20 @@ is(propose($ada, 'tabs', hosts => ['h1.example'])->{proposalId}, $all[0]{proposa
 ok(propose($bob, 'tabs')->{proposalId}, 'another requestor has room');
 reject_all();
 
+# ---- a remote client learns no grant by asking ----
+{
+	my %want = (templateId => 'tabs', grant => {hosts => ['granted.example', 'other.example'], templates => ['plain']});
+
+	$s->put_config($s->{config} . "[grant \"tabs\"]\nhosts = granted.example\ntemplates = plain\n");
+	is($s->reload, 'done', 'the operator grants a host');
+	my $remote = $ada->call('paddock/draft', \%want)->{result};
+	my $local = $s->Daemon::client->greeted->call('paddock/draft', \%want)->{result};
+	like($remote->{section}, qr/^templates = plain\n.*^hosts = granted\.example\n\tother\.example$/ms, 'a remote client does not learn which hosts and templates are granted');
+	like($local->{section}, qr/^hosts = other\.example$/m, 'a local client does');
+	$s->put_config($s->{config});
+	is($s->reload, 'done', 'the grant is withdrawn');
+}
+
 # ---- limits, and what prevents an approval ----
 my $more = propose($ada, 'plain', limits => {maxMemoryBytes => 8 << 20});
 like(grant('show', $more->{proposalId})->{out}, qr/^  \* plain asks for 8 MiB of memory$/m, 'a limit is proposed in plain words');

@@ -104,7 +104,9 @@ my %proposal = (proposalId => $evil, requestor => $evil, templateId => $evil, ve
 fake_shows('grant ls', ['grant', 'ls'], qr/evil/, 'paddock/proposals' => {proposals => [\%proposal]});
 fake_shows('grant show', ['grant', 'show', 'x'], qr/in the requestor's words: ".*evil/, 'paddock/proposals' => {proposals => [\%proposal]});
 fake_shows('grant approve', ['grant', 'approve', 'x'], qr/./, 'paddock/proposals' => {proposals => [\%proposal]});
-fake_shows('grant approve in a folder', ['grant', 'approve', 'x'], qr/not the form of a grant/, 'paddock/proposals' => {proposals => [{%proposal, grantsDir => '/tmp'}]});
+fake_shows('grant approve in a folder', ['grant', 'approve', 'x'], qr/not the form of a grant/, 'paddock/proposals' => {proposals => [{%proposal, grantsDir => '/nowhere/grants.d'}]});
+fake_shows('grant approve in a foreign folder', ['grant', 'approve', 'x'], qr/no folder grants\.d/, 'paddock/proposals' => {proposals => [{%proposal, grantsDir => '/etc/sysctl.d'}]});
+shows('template learn', ['template', 'learn', encode('UTF-8', $evil)], qr/evil/);
 shows('grant reject', ['grant', 'reject', encode('UTF-8', $evil), '--templates', 'none'], qr/./);
 fake_shows('explain of a draft', ['explain', $run], qr/ask for it: .*evil/, 'paddock/draft' => {%draft, manifest => {$evil => [$evil]}},
 	   get_task_run => {%view, lacked => {tools => [$evil], $evil => [$evil]}}, %log);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/os/throttle.h"
 #include "supervisor/run/audit.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "tests/unit/tap.h"
 
 static struct throttle t;

@@ -17,7 +17,7 @@
 #include "ipc/chan.h"
 #include "ipc/msg.h"
 #include "proto/json/json.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 #include "supervisor/session/request.h"
 #include "supervisor/session/session.h"
 #include "tests/unit/base/log_fixture.h"

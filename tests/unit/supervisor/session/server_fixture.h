@@ -15,7 +15,7 @@
 #include "proto/json/json_pack.h"
 #include "supervisor/mcp/methods/methods.h"
 #include "supervisor/run/exec/runs_private.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 #include "supervisor/session/request.h"
 #include "supervisor/session/session.h"
 #include "supervisor/spawn/isolation.h"

@@ -192,7 +192,9 @@ void help_claim(struct store *s, struct answer *a)
 		    a);
 	help_wait(s, a);
 	help_clear(a);
-	store_claim(s, HELP_PAGE, "", "", help_done, a);
+	store_claim(s,
+		    &(struct store_claim){HELP_PAGE, .except = "", .busy = ""},
+		    help_done, a);
 	help_wait(s, a);
 	a->interrupted = interrupted;
 }

@@ -247,7 +247,9 @@ static void test_claim(const char *dir)
 static void claim_one(struct node *n, struct answer *a)
 {
 	*a = (struct answer){0};
-	store_claim(n->store, 1, "", "", help_done, a);
+	store_claim(n->store,
+		    &(struct store_claim){1, .except = "", .busy = ""},
+		    help_done, a);
 	help_wait(n->store, a);
 }
 

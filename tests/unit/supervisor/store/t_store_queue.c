@@ -42,7 +42,9 @@ static void claim(struct store *s, struct answer *a, int limit,
 		  const char *except)
 {
 	help_clear(a);
-	store_claim(s, limit, except, "", help_done, a);
+	store_claim(s,
+		    &(struct store_claim){limit, .except = except, .busy = ""},
+		    help_done, a);
 	help_wait(s, a);
 }
 
@@ -199,14 +201,14 @@ static void test_served(void)
 	uid = waiting("uid:7", 1);
 	help_put(t, &uid, STORE_SYNC);
 	u = node("inst_u", "template d1gest\nuids");
-	claim(u, &a, 9, "nobody");
+	claim(u, &a, 9, "nobody\t9");
 	ok(a.n == 1 && strcmp(a.ids[0], uid.id) == 0,
 	   "a node for uids claims runs of uids alone");
 	store_stop(u, 10000);
 	uid = waiting("uid:7", 1);
 	help_put(t, &uid, STORE_SYNC);
 	ok(!look(t).waits == false, "one's own is there to be claimed");
-	claim(t, &a, 9, "uid:7\nnobody");
+	claim(t, &a, 9, "uid:7\t9\nnobody\t9");
 	is_int(a.n, 0, "not of a requestor that may have no more");
 	alice = waiting("alice", 1);
 	help_put(s, &alice, STORE_SYNC);
@@ -231,6 +233,97 @@ static void test_served(void)
 	store_stop(s, 10000);
 	store_stop(t, 10000);
 	help_clear(&a);
+}
+
+/* Claim at S all runs of LEAST callers or more; OWN: that S queued; less EXCEPT's. */
+static size_t claim_deep(struct store *s, unsigned least, bool own,
+			 const char *except)
+{
+	struct answer a = {0};
+	size_t n;
+
+	store_claim(s, &(struct store_claim){9, least, own, except, ""},
+		    help_done, &a);
+	help_wait(s, &a);
+	n = a.n;
+	help_clear(&a);
+	return n;
+}
+
+/* Called runs may use places that callers lend, at a node without other room. */
+static void test_called(void)
+{
+	struct store *s = node("inst_s", "uids"), *t = node("inst_t", ALL);
+	struct store_run run = waiting("alice", 1), away;
+
+	help_put(s, &run, STORE_SYNC);
+	for (run.depth = 1; run.depth <= 2; run.depth++) {
+		memcpy(run.id, help_run("alice", STORE_QUEUED).id,
+		       sizeof(run.id));
+		help_put(s, &run, STORE_SYNC);
+	}
+	is_int(claim_deep(t, 0, true, ""), 0, "a node may claim its own alone");
+	is_int(claim_deep(t, 0, false, "alice\t9\t0\n"), 0,
+	       "a full requestor's runs are left at each depth");
+	is_int(claim_deep(t, 0, false, "alice\t0\t1\n"), 0,
+	       "without a share the runs that their node can run are left");
+	is_int(claim_deep(t, 0, false, "bob\t9\t0\nalice\t2\t0\n"), 1,
+	       "a requestor with room for deep runs has deep runs claimed");
+	is_int(claim_deep(t, 1, false, ""), 1, "deep runs alone are claimed");
+	is_int(claim_deep(s, 0, true, ""), 1, "the node has its own run left");
+
+	away = waiting("alice", 1);
+	away.depth = 1;
+	away.waits = STORE_WAITS_ELSEWHERE;
+	help_put(s, &away, STORE_SYNC);
+	is_int(claim_deep(s, 0, false, ""), 0,
+	       "a run for other nodes is not for the node that queued the run");
+	is_int(claim_deep(t, 0, false, "alice\t1\t1\n"), 1,
+	       "a run that its caller's node cannot run needs no share");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
+}
+
+static size_t n_orphans;
+
+static void on_orphans(void *arg, const struct store_result *res)
+{
+	n_orphans = res->n_runs;
+	((struct answer *)arg)->calls++;
+}
+
+/* Is the run CALLED, by CALLER at the instance AT, an orphan? */
+static bool is_orphan(struct store *s, const char *caller, const char *at)
+{
+	struct answer a = {0};
+	char *line = xasprintf("run_called\t%s\t%s\talice", caller, at);
+
+	store_find_orphans(s, line, on_orphans, &a);
+	help_wait(s, &a);
+	help_clear(&a);
+	free(line);
+	return n_orphans == 1;
+}
+
+static void test_orphans(void)
+{
+	struct store *s = node("inst_s", ALL), *t = node("inst_t", ALL);
+	struct store_run run = help_run("alice", STORE_RUNNING);
+
+	help_put(s, &run, STORE_SYNC);
+	ok(!is_orphan(t, run.id, "inst_s"), "a running caller keeps its call");
+	ok(is_orphan(t, run.id, "inst_u"),
+	   "a caller that runs at another instance again has lost its call");
+	ok(is_orphan(t, "run_none", "inst_s"),
+	   "a caller without a row is lost");
+	run.cancelling = true;
+	help_put(s, &run, STORE_SYNC);
+	ok(is_orphan(t, run.id, "inst_s"), "a caller that is to end is lost");
+	run.status = STORE_FAILED;
+	help_put(s, &run, STORE_SYNC);
+	ok(is_orphan(t, run.id, "inst_s"), "an ended caller is lost");
+	store_stop(s, 10000);
+	store_stop(t, 10000);
 }
 
 static char unheard[HELP_PAGE][ID_SIZE];
@@ -277,7 +370,7 @@ static void test_silent(void)
 	help_put(s, &other, STORE_SYNC);
 	pinned = waiting("bob", 1);
 	help_put(s, &pinned, STORE_SYNC);
-	claim(t, &a, 1, "bob");
+	claim(t, &a, 1, "bob\t9");
 	sql("DELETE FROM queue WHERE run NOT IN (SELECT id FROM runs WHERE"
 	    " requestor = 'bob')");
 	ids = xasprintf("%s\n%s\n%s", gone.id, other.id, pinned.id);
@@ -547,7 +640,10 @@ static void test_once(void)
 	while (more) {
 		for (int i = 0; i < NODES; i++) {
 			help_clear(&a[i]);
-			store_claim(s[i], 3, "", "", help_done, &a[i]);
+			store_claim(
+			    s[i],
+			    &(struct store_claim){3, .except = "", .busy = ""},
+			    help_done, &a[i]);
 		}
 		more = false;
 		for (int i = 0; i < NODES; i++) {
@@ -618,8 +714,9 @@ static void test_none(void)
 int main(void)
 {
 	static void (*const tests[])(void) = {
-	    test_order, test_served, test_silent, test_cancel, test_cancel_late,
-	    test_dead,	test_left,   test_once,	  test_room,   test_ended};
+	    test_order,	      test_served, test_silent, test_cancel,
+	    test_cancel_late, test_dead,   test_left,	test_once,
+	    test_room,	      test_ended,  test_called, test_orphans};
 
 	if (!help_is_postgres()) {
 		test_none();

@@ -286,7 +286,8 @@ static size_t claimed(struct store *s, const char *busy)
 	struct answer a = {0};
 	size_t n;
 
-	store_claim(s, 8, "", busy, help_done, &a);
+	store_claim(s, &(struct store_claim){8, .except = "", .busy = busy},
+		    help_done, &a);
 	help_wait(s, &a);
 	n = a.n;
 	help_clear(&a);

@@ -68,7 +68,8 @@ static void claim(struct store *s, const struct store_run *run)
 {
 	struct answer a = {0};
 
-	store_claim(s, 1, "", "", help_done, &a);
+	store_claim(s, &(struct store_claim){1, .except = "", .busy = ""},
+		    help_done, &a);
 	help_wait(s, &a);
 	ok(a.n == 1 && strcmp(a.ids[0], run->id) == 0, "another claims it");
 	help_clear(&a);

@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "supervisor/mcp/methods/methods.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/session/session.h"
 #include "tests/unit/base/clock_fixture.h"
 #include "tests/unit/base/log_fixture.h"

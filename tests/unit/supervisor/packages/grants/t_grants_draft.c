@@ -134,32 +134,35 @@ TEST(bounds)
 
 static const struct {
 	const char *members, *config, *want;
-	bool whole;
+	unsigned how;
 	const char *section, *manifest;
 } drafts[] = {
-    {"", "", "{}", false, "", NULL},
-    {"", "", "{}", true, "", NULL},
-    {TOOLS, "", "{}", false, HEAD "tools = click\n\tcreate_tab\n", NULL},
-    {TOOLS, "[grant \"t\"]\ntools = click\n", "{}", false,
+    {"", "", "{}", 0, "", NULL},
+    {"", "", "{}", GRANTS_DRAFT_WHOLE, "", NULL},
+    {TOOLS, "", "{}", 0, HEAD "tools = click\n\tcreate_tab\n", NULL},
+    {TOOLS, "[grant \"t\"]\ntools = click\n", "{}", 0,
      HEAD "tools = create_tab\n", NULL},
-    {TOOLS, "[grant \"t\"]\ntools = all\n", "{}", false, "", NULL},
-    {TOOLS, "[grant \"t\"]\ntools = all\n", "{}", true,
+    {TOOLS, "[grant \"t\"]\ntools = all\n", "{}", 0, "", NULL},
+    {TOOLS, "[grant \"t\"]\ntools = all\n", "{}", GRANTS_DRAFT_WHOLE,
      HEAD "tools = click\n\tcreate_tab\n", NULL},
-    {TOOLS, "[grant \"t\"]\ntools = all\ndigest = " B "\n", "{}", false,
+    {TOOLS, "[grant \"t\"]\ntools = all\ndigest = " B "\n", "{}", 0,
      HEAD "tools = click\n\tcreate_tab\n", NULL},
-    {READS, "[grant \"t\"]\nread_paths = /srv/b\n", "{}", false,
+    {READS, "[grant \"t\"]\nread_paths = /srv/b\n", "{}", 0,
      HEAD "read_paths = /srv/a\n", NULL},
     {TOOLS, "[grant \"t\"]\ntools = all\nhosts = a.example\n",
-     "{\"grant\":{\"hosts\":[\"a.example\",\"b.example\"]}}", false,
+     "{\"grant\":{\"hosts\":[\"a.example\",\"b.example\"]}}", 0,
      HEAD "hosts = b.example\n", NULL},
-    {"", "", "{\"limits\":{\"memory\":4194304}}", false,
+    {"", "", "{\"limits\":{\"memory\":4194304}}", 0,
      "[template \"t\"]\ndigest = " A "\nmax_memory_bytes = 4194304\n", NULL},
-    {TOOLS, "", "{\"grant\":{\"tools\":[\"click\",\"navigate\"]}}", false,
+    {TOOLS, "", "{\"grant\":{\"tools\":[\"click\",\"navigate\"]}}", 0,
      HEAD "tools = click\n\tcreate_tab\n\tnavigate\n",
      "{\"tools\":[\"navigate\"]}"},
     {"", "", "{\"grant\":{\"read_paths\":[\"/srv/a\"],\"locks\":[\"yes\"]}}",
      false, HEAD "read_paths = /srv/a\nlocks = yes\n",
      "{\"permissions\":{\"readPaths\":[\"/srv/a\"],\"locks\":true}}"},
+    {TOOLS, "[grant \"t\"]\ntools = all\nhosts = a.example\n",
+     "{\"grant\":{\"hosts\":[\"a.example\"],\"tools\":[\"click\"]}}",
+     GRANTS_DRAFT_BLIND, HEAD "hosts = a.example\n", NULL},
 };
 
 /* Does TEXT of a draft, without LINE (-1: whole), grant all of T? */
@@ -190,8 +193,7 @@ TEST(table)
 		struct template *t = with(drafts[i].members);
 		struct config *c = config_of(drafts[i].config);
 		struct json_object *want = json_of(drafts[i].want);
-		struct json_object *d =
-		    grants_draft(t, c, want, drafts[i].whole);
+		struct json_object *d = grants_draft(t, c, want, drafts[i].how);
 
 		is_str(json_member_str(d, "section"), drafts[i].section,
 		       "the section of draft %zu", i);
@@ -214,7 +216,7 @@ TEST(least)
 {
 	struct template *t = with(TOOLS "," READS);
 	struct config *c = config_of("");
-	struct json_object *d = grants_draft(t, c, NULL, true);
+	struct json_object *d = grants_draft(t, c, NULL, GRANTS_DRAFT_WHOLE);
 	const char *section = json_member_str(d, "section");
 
 	ok(grants_all(t, section, -1), "a draft grants all that is asked for");

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/run/threads/thread_pool.h"
 #include "tests/unit/tap.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "tests/unit/base/lock_fixture.h"
 #include "tests/unit/tap.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "supervisor/session/result/run_pictures.h"
 #include "supervisor/store/store.h"
 #include "tests/unit/tap.h"

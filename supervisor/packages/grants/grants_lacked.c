@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run_lacked.c - notes permissions that a run was refused, as {KEY: [WORD, ...]} for the
- * view. The refusing modules call run_lacked_add(). A template chooses the words, so
+ * grants_lacked.c - notes permissions that a run was refused, as {KEY: [WORD, ...]} for the
+ * view. The refusing modules call grants_lacked_add(). A template chooses the words, so
  * number and length are bounded; further words are left out.
  */
-#include "supervisor/run/run_lacked.h"
+#include "supervisor/packages/grants/grants_lacked.h"
 
 #include <string.h>
 
@@ -21,18 +21,19 @@ static bool has_word(struct json_object *list, const char *word)
 	return false;
 }
 
-void run_lacked_add(struct run *r, const char *key, const char *word)
+void grants_lacked_add(struct json_object **lacked, const char *key,
+		       const char *word)
 {
 	struct json_object *list;
 
 	if (strlen(word) > WORD_MAX)
 		return;
-	if (r->lacked == NULL)
-		r->lacked = json_object_new_object();
-	list = json_member(r->lacked, key);
+	if (*lacked == NULL)
+		*lacked = json_object_new_object();
+	list = json_member(*lacked, key);
 	if (list == NULL) {
 		list = json_object_new_array();
-		json_object_object_add(r->lacked, key, list);
+		json_object_object_add(*lacked, key, list);
 	}
 	if (json_object_array_length(list) < WORDS_MAX && !has_word(list, word))
 		json_object_array_add(list, json_text_new(word));

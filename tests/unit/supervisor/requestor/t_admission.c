@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "proto/json/json.h"
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 #include "tests/unit/tap.h"
 
 static struct requestors all;

@@ -4,7 +4,7 @@
  * a few templates. exec/runs_finish.c adds each run that succeeded,
  * run/record/task_json.c asks. Nothing here fails; the oldest template is forgotten.
  */
-#include "supervisor/run/requestor/usual.h"
+#include "supervisor/requestor/usual.h"
 
 #include <stdio.h>
 #include <string.h>

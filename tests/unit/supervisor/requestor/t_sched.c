@@ -2,7 +2,7 @@
 /* t_sched.c - deficit round robin: shares, limits, and items put back. */
 #include <stdlib.h>
 
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/sched.h"
 #include "tests/unit/tap.h"
 
 #define MANY 10000
@@ -289,6 +289,20 @@ TEST(put_back_weighed)
 	sched_put_back(&sched, &a, item);
 	is_str(turns(4), "abaa",
 	       "a lane keeps the turns of the round when an item is put back");
+}
+
+TEST(share_of_deep_items)
+{
+	begin();
+	a.max_running = 1;
+	a.share = 0;
+	ok(!sched_has_room(&sched, &a, 0),
+	   "a lane without a share starts nothing");
+	ok(sched_has_room(&sched, &a, 1),
+	   "an item that another server's item waits for needs no share");
+	sched_again(&sched, &a);
+	ok(!sched_has_room(&sched, &a, 1), "one such item runs at a time");
+	sched_over(&sched, &a);
 }
 
 TEST(shared)

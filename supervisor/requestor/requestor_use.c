@@ -6,7 +6,7 @@
  * fail. A counter that is not zero at the very end, when server_fini() asks, was
  * taken and never given back: the log has a line, and the tests expect none.
  */
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * of paddock.conf to requestors; requestor_use.c counts their use. Transports
  * ask here. An unknown token yields NULL, and the transport refuses the client.
  */
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 
 #include <nettle/memops.h>
 #include <nettle/sha2.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_fair_queue.c - the order in which messages of connections are handled. */
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

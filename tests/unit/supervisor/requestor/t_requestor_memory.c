@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_requestor_memory.c - who may keep how much, and who is refused first. */
-#include "supervisor/run/requestor/memory.h"
+#include "supervisor/requestor/memory.h"
 #include "tests/unit/tap.h"
 
 #define MOST 1200

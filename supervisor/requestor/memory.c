@@ -6,7 +6,7 @@
  * are atomic; of two threads that ask at the same instant both may be refused
  * where one would fit.
  */
-#include "supervisor/run/requestor/memory.h"
+#include "supervisor/requestor/memory.h"
 
 #define OWN_LEAST ((int64_t)48 << 20)
 #define OWN_PART 8     /* the program's own part is an eighth, or OWN_LEAST */

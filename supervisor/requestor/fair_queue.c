@@ -5,7 +5,7 @@
  * The timer fires once after each look of the loop at its descriptors: a firing
  * is a round. Nothing here fails.
  */
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 
 #include <assert.h>
 

@@ -20,12 +20,12 @@
 #include <uthash.h>
 
 #include "supervisor/config/config.h"
-#include "supervisor/run/requestor/memory.h"
-#include "supervisor/run/requestor/quota.h"
-#include "supervisor/run/requestor/sched.h"
-#include "supervisor/run/requestor/usual.h"
+#include "supervisor/requestor/memory.h"
+#include "supervisor/requestor/quota.h"
+#include "supervisor/requestor/sched.h"
+#include "supervisor/requestor/usual.h"
 #include "supervisor/packages/templates/template.h"
-#include "supervisor/run/requestor/fair_queue.h"
+#include "supervisor/requestor/fair_queue.h"
 
 #define REQUESTOR_DIGEST 32 /* SHA-256 of a token */
 

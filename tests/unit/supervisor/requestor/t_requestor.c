@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/os/log.h"
-#include "supervisor/run/requestor/requestor.h"
+#include "supervisor/requestor/requestor.h"
 #include "tests/unit/tap.h"
 
 /* SHA-256 of "secret-a" and of "secret-b" */

@@ -4,7 +4,7 @@
  * integers, for requestor.c and admission.c. Pure arithmetic on the time given
  * by the caller; "not now" comes with the milliseconds until then.
  */
-#include "supervisor/run/requestor/quota.h"
+#include "supervisor/requestor/quota.h"
 
 #define WHOLE 1000000		    /* a call, in millionths */
 #define LONG_MS INT64_C(1000000000) /* every debt is paid back by then */

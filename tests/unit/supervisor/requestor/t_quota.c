@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* t_quota.c - calls a second, CPU time an hour. */
-#include "supervisor/run/requestor/quota.h"
+#include "supervisor/requestor/quota.h"
 #include "tests/unit/tap.h"
 
 #define START 1234567890LL

@@ -5,7 +5,7 @@
  * modules ask for shares and CPU time. A refusal has a code, figures of the
  * requestor's own, who can raise the limit, and when to try again.
  */
-#include "supervisor/run/requestor/admission.h"
+#include "supervisor/requestor/admission.h"
 
 #include <stdlib.h>
 

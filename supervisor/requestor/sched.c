@@ -4,9 +4,9 @@
  * requestors' lanes. exec/runs_queue.c puts runs in and takes them out. Nothing
  * here allocates or fails; NULL says: no run may start now.
  */
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/sched.h"
 
-#include "supervisor/run/requestor/memory.h"
+#include "supervisor/requestor/memory.h"
 
 #include <assert.h>
 
@@ -130,6 +130,17 @@ unsigned sched_least(const struct sched *s, size_t most)
 	return level;
 }
 
+static int64_t least_of(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* An item that waits above LEVEL 0 may have all of the share, at another server. */
+static int64_t share_at(const struct sched_lane *lane, unsigned level)
+{
+	return lane->share == 0 && level > 0 ? 1 : lane->share;
+}
+
 static bool lane_is_full(const struct sched *s, const struct sched_lane *lane,
 			 unsigned level)
 {
@@ -138,9 +149,8 @@ static bool lane_is_full(const struct sched *s, const struct sched_lane *lane,
 	if (lane->held)
 		return true;
 	if (lane->max_running > 0 && lane->share != SCHED_ALL)
-		return begun >= (size_t)(lane->share < lane->max_running
-					     ? lane->share
-					     : lane->max_running);
+		return begun >= (size_t)least_of(share_at(lane, level),
+						 lane->max_running);
 	if (lane->max_running > 0)
 		return begun >= (size_t)lane->max_running;
 	return s->places > 0 && begun >= fair_part(s) &&

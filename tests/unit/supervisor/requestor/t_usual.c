@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long runs usually take: the average, and what is forgotten. */
-#include "supervisor/run/requestor/usual.h"
+#include "supervisor/requestor/usual.h"
 
 #include <stdio.h>
 

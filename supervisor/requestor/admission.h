@@ -5,8 +5,8 @@
 
 #include "supervisor/config/config.h"
 #include "proto/mcp/tool_error.h"
-#include "supervisor/run/requestor/requestor.h"
-#include "supervisor/run/requestor/sched.h"
+#include "supervisor/requestor/requestor.h"
+#include "supervisor/requestor/sched.h"
 
 /* how often the server tries whether the store can be written */
 #define ADMISSION_STORE_MS 1000

@@ -13,8 +13,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/limits.h"
 #include "ipc/egress_proto.h"
 #include "supervisor/config/config.h"
+
+#define EGRESS_CHILD_BYTES UINT64_C(33554432) /* memory of a child */
 
 struct egress;	     /* of a server */
 struct egress_child; /* of a run, or of a resident */
@@ -48,20 +51,29 @@ struct egress_ops {
 	void (*on_lost)(void *owner, const char *why);
 };
 
+/* What a child is for; all *lent*. */
+struct egress_ask {
+	const char *run, *template, *requestor;
+	struct json_object *network; /* as of grants_network() */
+	int64_t bytes, requests, connections, cpu_ms;
+};
+
 /*
- * Ask for a child by ASK, the packet "open" of ipc/PROTOCOL.md without its number
- * and uid; *taken*. *CAGE is the worker's end of the cage channel, the caller's.
- * NULL: none can be had; *RC is -EAGAIN: now, or else -errno, and *WHY has the
- * reason, a clause, lent until the next call.
+ * Ask for a child. *CAGE is the worker's end of the cage channel, the caller's. NULL:
+ * none can be had; *RC is -EAGAIN: now, or else -errno, and *WHY has the reason, a
+ * clause, lent until the next call.
  */
-struct egress_child *egress_open(struct egress *e, struct json_object *ask,
+struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 				 int *cage, const char **why, int *rc);
+
+/* Return the limit of a run that REASON is about; LIMITS: none. */
+enum limit egress_limit(enum egress_reason reason);
 
 /* Is C alive, and may it reach NETWORK, the member of ASK? C NULL: nothing. */
 bool egress_child_serves(const struct egress_child *c,
 			 struct json_object *network);
 
-/* From now on OPS are called with OWNER; OPS NULL: nobody. */
+/* From now on OPS are called with OWNER; OPS NULL: nobody. C NULL is fine. */
 void egress_child_watch(struct egress_child *c, const struct egress_ops *ops,
 			void *owner);
 

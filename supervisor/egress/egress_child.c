@@ -122,7 +122,27 @@ static int find_place(const struct egress *e)
 	return -1;
 }
 
-struct egress_child *egress_open(struct egress *e, struct json_object *ask,
+enum limit egress_limit(enum egress_reason reason)
+{
+	return reason == EGRESS_BYTES	      ? LIMIT_NETWORK_BYTES
+	       : reason == EGRESS_REQUESTS    ? LIMIT_NETWORK_REQUESTS
+	       : reason == EGRESS_CONNECTIONS ? LIMIT_NETWORK_CONNECTIONS
+					      : LIMITS;
+}
+
+static struct json_object *packet_of(const struct egress_child *c,
+				     const struct egress_ask *a)
+{
+	return json_pack("open:i uid?i run:s template:s requestor:s network:O "
+			 "secrets:o maxBytes:i maxRequests:i maxConnections:i "
+			 "memoryBytes:i cpuMs:i",
+			 c->number, uid_range_egress(c->place), a->run,
+			 a->template, a->requestor, a->network,
+			 json_object_new_array(), a->bytes, a->requests,
+			 a->connections, EGRESS_CHILD_BYTES, a->cpu_ms);
+}
+
+struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 				 int *cage, const char **why, int *rc)
 {
 	int place = find_place(e), report[2] = {-1, -1}, channel[2];
@@ -136,15 +156,13 @@ struct egress_child *egress_open(struct egress *e, struct json_object *ask,
 		0) {
 		sys_close(report[0]);
 		sys_close(report[1]);
-		json_object_put(ask);
 		return NULL;
 	}
 	c = xcalloc(1, sizeof(*c));
 	*c = (struct egress_child){.egress = e,
 				   .number = ++e->last_number,
 				   .place = (unsigned)place,
-				   .network =
-				       text_of(json_member(ask, "network")),
+				   .network = text_of(ask->network),
 				   .report = report[0]};
 	e->places[place] = true;
 	e->opened++;
@@ -153,9 +171,7 @@ struct egress_child *egress_open(struct egress *e, struct json_object *ask,
 	event_add(c->readable, NULL);
 	c->later = evtimer_new(e->base, on_later, c);
 	LIST_INSERT_HEAD(&e->children, c, link);
-	json_add(ask, "open:i uid?i", c->number,
-		 uid_range_egress((unsigned)place));
-	egress_send(e, ask, (const int[]){channel[1], report[1]});
+	egress_send(e, packet_of(c, ask), (const int[]){channel[1], report[1]});
 	*cage = channel[0];
 	return c;
 }
@@ -174,6 +190,8 @@ bool egress_child_serves(const struct egress_child *c,
 void egress_child_watch(struct egress_child *c, const struct egress_ops *ops,
 			void *owner)
 {
+	if (c == NULL)
+		return;
 	c->ops = ops;
 	c->owner = owner;
 }

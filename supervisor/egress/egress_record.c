@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/os/log.h"
 #include "proto/json/json_pack.h"
 
 struct host {
@@ -87,6 +88,16 @@ bool egress_record_add(struct egress_record **rec,
 	all->up += r->bytes_up;
 	all->down += r->bytes_down;
 	return first;
+}
+
+void egress_record_log(const char *run, const char *requestor,
+		       const char *template, const struct egress_report *r)
+{
+	log_warn("network",
+		 "run=%s requestor=%s template=%s host=\"%s\" port=%u "
+		 "refused=%s grant=\"[grant \\\"%s\\\"] network = %s:%u\"",
+		 run, requestor, template, r->host, r->port,
+		 egress_reasons[r->reason].code, template, r->host, r->port);
 }
 
 static struct json_object *refusals(const struct host *h)

@@ -21,6 +21,9 @@ struct egress_record;
  */
 bool egress_record_add(struct egress_record **rec,
 		       const struct egress_report *r);
+/* Log the refusal R, with the line to grant the host. */
+void egress_record_log(const char *run, const char *requestor,
+		       const char *template, const struct egress_report *r);
 /*
  * Return {connections, requests, refused, bytesUp, bytesDown, hosts: [{host,
  * connections, requests, bytesUp, bytesDown, refused?, refusals?}], moreHosts?}, or

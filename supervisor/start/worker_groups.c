@@ -7,7 +7,9 @@
 #include "supervisor/start/worker_groups.h"
 
 #include "supervisor/config/config.h"
+#include "supervisor/egress/egress.h"
 #include "supervisor/spawn/cgroup.h"
+#include "supervisor/spawn/ids/uid_range.h"
 #include "supervisor/spawn/spawner.h"
 #include "supervisor/runtime/runtime.h"
 
@@ -33,6 +35,11 @@ void worker_groups_limit(const struct config *c)
 	    .processes = (uint64_t)(c->browser_max_processes +
 				    c->browser_max_processes / 4)};
 
+	/* a child for each run with network, and paddock-egress itself */
+	const struct cgroup_limits egress = {
+	    .memory_bytes = (UID_RANGE_EGRESS + 2) * EGRESS_CHILD_BYTES,
+	    .processes = 2 * UID_RANGE_EGRESS};
+
 	for (int i = 0; i < RUNTIMES; i++) {
 		int64_t each = runtimes[i]->has_shim ? SHIM_START_BYTES : one;
 		const struct cgroup_limits workers = {
@@ -42,4 +49,5 @@ void worker_groups_limit(const struct config *c)
 		cgroup_limit((enum cgroup_leaf)i, &workers);
 	}
 	cgroup_limit(CGROUP_BROWSER, &browser);
+	cgroup_limit(CGROUP_EGRESS, &egress);
 }

@@ -186,6 +186,15 @@ static bool may_read(const struct template *t, const char *path,
 	return false;
 }
 
+static bool has_network(const struct template *t, const struct config *config)
+{
+	struct json_object *hosts = grants_network(t, config);
+	bool has = json_length(hosts) > 0;
+
+	json_object_put(hosts);
+	return has;
+}
+
 bool programs_allow(const struct template *t, const struct config *config,
 		    const struct isolation *iso, struct tool_error *r)
 {
@@ -204,7 +213,7 @@ bool programs_allow(const struct template *t, const struct config *config,
 		    t->id, why);
 		return false;
 	}
-	if (t->network != NULL && iso->weak[0] != '\0') {
+	if (iso->weak[0] != '\0' && has_network(t, config)) {
 		tool_error_set(
 		    r, "ISOLATION_TOO_WEAK", NULL,
 		    "programs have no user namespace on this machine, without "

@@ -175,8 +175,7 @@ static void leave_process(struct worker *w)
 	if (w->have_result && buf_len(&w->result) > 0)
 		e.output = buf_take(&w->result, &e.output_len);
 	worker_printed_tell(w);
-	if (w->spawned->egress != NULL)
-		egress_child_watch(w->spawned->egress, NULL, NULL);
+	egress_child_watch(w->spawned->egress, NULL, NULL);
 	residents_rest(env->ctx->residents, r, w->spawned,
 		       (uint64_t)w->said.ru_maxrss * 1024);
 	w->spawned = NULL;
@@ -639,7 +638,7 @@ int worker_start(const struct worker_env *env, struct run *r, bool fresh)
 	}
 	w->env = env;
 	w->run = r;
-	worker_network_watch(w);
+	egress_child_watch(w->spawned->egress, &worker_network_ops, w);
 	TAILQ_INIT(&w->asked);
 	TAILQ_INIT(&w->answers);
 	w->turn = (struct fair_queue_turn){.take = on_turn, .arg = w};

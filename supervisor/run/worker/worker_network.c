@@ -9,10 +9,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/os/fdpass.h"
-#include "base/os/log.h"
-#include "proto/json/json_pack.h"
 #include "supervisor/egress/egress.h"
 #include "supervisor/egress/egress_record.h"
 #include "supervisor/packages/grants/grants.h"
@@ -21,33 +18,17 @@
 
 /* ---- reports ---- */
 
-/* Log the first refusal of a host, with the line that would grant it. */
-static void log_refusal(const struct run *r, const struct egress_report *e)
-{
-	log_warn("network",
-		 "run=%s requestor=%s template=%s host=\"%s\" port=%u "
-		 "refused=%s grant=\"[grant \\\"%s\\\"] network = %s:%u\"",
-		 r->id, r->requestor->name, r->template->id, e->host, e->port,
-		 egress_reasons[e->reason].code, r->template->id, e->host,
-		 e->port);
-}
-
-static void note_limit(struct run *r, const struct egress_report *e)
+static void note_limit(struct run *r, enum egress_reason reason)
 {
 	const struct run_limits *l = &r->limits;
-	const struct {
-		enum egress_reason reason;
-		enum limit limit;
-		int64_t most;
-	} limits[] = {
-	    {EGRESS_BYTES, LIMIT_NETWORK_BYTES, l->network_bytes},
-	    {EGRESS_REQUESTS, LIMIT_NETWORK_REQUESTS, l->network_requests},
-	    {EGRESS_CONNECTIONS, LIMIT_NETWORK_CONNECTIONS,
-	     l->network_connections}};
+	enum limit b = egress_limit(reason);
 
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-		if (limits[i].reason == e->reason)
-			limits_hit(r, limits[i].limit, limits[i].most + 1);
+	if (b != LIMITS)
+		limits_hit(r, b,
+			   1 + (b == LIMIT_NETWORK_BYTES ? l->network_bytes
+				: b == LIMIT_NETWORK_REQUESTS
+				    ? l->network_requests
+				    : l->network_connections));
 }
 
 static void on_report(void *owner, const struct egress_report *e)
@@ -55,9 +36,10 @@ static void on_report(void *owner, const struct egress_report *e)
 	struct run *r = ((struct worker *)owner)->run;
 
 	if (egress_record_add(&r->network, e))
-		log_refusal(r, e);
+		egress_record_log(r->id, r->requestor->name, r->template->id,
+				  e);
 	if (e->kind == EGRESS_REFUSED)
-		note_limit(r, e);
+		note_limit(r, (enum egress_reason)e->reason);
 	if (e->kind == EGRESS_OPENED || e->kind == EGRESS_REFUSED)
 		audit_network(r, e);
 }
@@ -71,28 +53,9 @@ static void on_lost(void *owner, const char *why)
 	worker_end(r);
 }
 
-static const struct egress_ops ops = {on_report, on_lost};
-
-void worker_network_watch(struct worker *w)
-{
-	if (w->spawned->egress != NULL)
-		egress_child_watch(w->spawned->egress, &ops, w);
-}
+const struct egress_ops worker_network_ops = {on_report, on_lost};
 
 /* ---- start ---- */
-
-static struct json_object *ask_of(const struct run *r,
-				  struct json_object *network)
-{
-	return json_pack("run:s template:s requestor:s network:O secrets:o "
-			 "maxBytes:i maxRequests:i maxConnections:i "
-			 "memoryBytes:i cpuMs:i",
-			 r->id, r->template->id, r->requestor->name, network,
-			 json_object_new_array(), r->limits.network_bytes,
-			 r->limits.network_requests,
-			 r->limits.network_connections,
-			 WORKER_NETWORK_MEMORY_BYTES, r->limits.cpu_ms);
-}
 
 struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
 				     struct run *r,
@@ -100,11 +63,20 @@ struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
 				     const struct spawned_ops *spawned_ops,
 				     struct json_object *network, int *rc)
 {
+	const struct run_limits *l = &r->limits;
+	const struct egress_ask ask = {r->id,
+				       r->template->id,
+				       r->requestor->name,
+				       network,
+				       l->network_bytes,
+				       l->network_requests,
+				       l->network_connections,
+				       l->cpu_ms};
 	const char *why;
 	struct spawned *b;
 	int cage;
 	struct egress_child *c =
-	    egress_open(ctx->egress, ask_of(r, network), &cage, &why, rc);
+	    egress_open(ctx->egress, &ask, &cage, &why, rc);
 
 	if (c == NULL) {
 		if (*rc != -EAGAIN)

@@ -149,9 +149,7 @@ struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
 				     const struct spawner_job *job,
 				     const struct spawned_ops *spawned_ops,
 				     struct json_object *network, int *rc);
-#define WORKER_NETWORK_MEMORY_BYTES (32 << 20) /* of paddock-egress' child */
-/* Take reports of W's child of paddock-egress, if there is one. */
-void worker_network_watch(struct worker *w);
+extern const struct egress_ops worker_network_ops; /* of W's child; owner W */
 
 /* The bucket of R's message rate: totals bound the bodies, the bucket all else. */
 static inline double worker_burst(const struct run *r)

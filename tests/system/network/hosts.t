@@ -10,7 +10,11 @@ use Needs;
 my %zone = map { ("$_.test" => [['A', '127.0.0.1']]) } qw(api other a.deep);
 $zone{'elsewhere.test'} = [['A', '127.9.9.9']];
 my $names = EgressSite::names(\%zone);
-my $port = EgressSite::http_host('127.0.0.1', {'GET /long' => EgressSite::plain('x' x 3_000_000)});
+my $port = EgressSite::http_host('127.0.0.1', {
+	'GET /long' => EgressSite::plain('x' x 3_000_000),
+	# no answer, until the client has gone
+	'GET /never' => sub { sysread $_[0], my $byte, 1; return 0 },
+});
 my $closed = 1; # nothing listens there
 
 my $PYTHON = <<'PY';
@@ -118,6 +122,15 @@ for (users()) {
 	cmp_ok($v->{network}{bytesDown} // 0, '<', 400_000, "$who: a run receives no more than maxNetworkBytes, or not much");
 	ok((grep { ($_->{limit} // '') eq 'network_bytes' } @{$v->{limitsMet} // []}), "$who: the limit is among the limits that the run met")
 	    or diag(json_of($v));
+
+	my $run = $s->run_async(python => {urls => ["http://api.test:$port/never"]});
+	$s->log_has(qr/run=$run event=start/);
+	my ($egress) = $s->log_text =~ /part=egress pid=(\d+) started/;
+	kill KILL => $egress;
+	$v = $s->ended($run);
+	is($v->{error}{errorCode}, 'NETWORK_LOST', "$who: a run fails when paddock-egress ends") or diag(json_of($v));
+	$v = $s->run(python => {urls => ["http://api.test:$port/x"]})->{view};
+	is($v->{result}{"http://api.test:$port/x"}[0], 200, "$who: paddock-egress is started again for the next run") or diag(json_of($v));
 
 	is_deeply($s->run(none => {})->{view}{result}, {proxies => 0}, "$who: a program without network has no variable of a proxy");
 	my $refused = $s->run(greedy => {urls => []});

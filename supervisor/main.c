@@ -24,6 +24,7 @@
 #include "supervisor/browser/browser.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/daemon.h"
+#include "supervisor/egress/egress.h"
 #include "supervisor/spawn/privsep.h"
 #include "supervisor/start/flags.h"
 #include "supervisor/start/start_check.h"
@@ -120,29 +121,42 @@ struct view {
 };
 
 /*
- * Does the configuration allow ARGV? If not, read the configuration again:
+ * Does the configuration allow ARGV by MAY? If not, read the configuration again:
  * changes count from their first use on.
  */
-static bool may_exec(void *arg, char *const argv[])
+static bool may_exec(struct view *v,
+		     bool (*may)(const struct config *c, char *const argv[]),
+		     char *const argv[])
 {
-	struct view *v = arg;
 	struct config *fresh;
 	char errmsg[1024];
 
-	if (programs_may_start(v->config, argv))
+	if (may(v->config, argv))
 		return true;
 	fresh = flags_config((void *)v->flags, errmsg, sizeof(errmsg));
 	if (fresh == NULL)
 		return false;
 	v->config = fresh; /* the old is not freed: the server may share it */
-	return programs_may_start(fresh, argv);
+	return may(fresh, argv);
+}
+
+static bool may_start_worker(void *view, char *const argv[])
+{
+	return may_exec(view, programs_may_start, argv);
+}
+
+static bool may_start_egress(void *view, char *const argv[])
+{
+	return may_exec(view, egress_may_start, argv);
 }
 
 /* Do all that only root can do for the serving user. */
 static int before_start(const struct config *c, const struct flags *f)
 {
 	static struct view view;
-	const struct privsep_paths paths = {.may_start = may_exec,
+	const struct privsep_paths paths = {.may_start = may_start_worker,
+					    .may_start_egress =
+						may_start_egress,
 					    .arg = &view,
 					    .worker = worker_path(),
 					    .browser = browser_path(),

@@ -171,6 +171,7 @@ void config_free(const struct config *config)
 		}
 	}
 	free(c->requestors);
+	free(c->secrets);
 	free(c->grants);
 	free(c->overs);
 	free(c->grants_dir);
@@ -283,7 +284,7 @@ int config_check(const struct config *c, const char *file, char *errmsg,
 	for (size_t i = 0; i < c->n_requestors; i++)
 		if (check_requestor(c, i, file, errmsg, size) < 0)
 			return -EINVAL;
-	return 0;
+	return config_check_secrets(c, file, errmsg, size);
 }
 
 /*

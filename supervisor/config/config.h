@@ -24,13 +24,21 @@ typedef char *config_TEXT, *config_PATH, *config_SOCKET, *config_LISTEN,
     *config_CHOICE, *config_DIGEST, *config_IDS, *config_TOOLS, *config_HOSTS,
     *config_GRANTED, *config_CALLED, *config_PATHS, *config_PATTERNS,
     *config_NETWORK, *config_RANGES, *config_DATABASE, *config_ARTIFACTS,
-    *config_NAMES, *config_DIGESTS, **config_DIRS;
+    *config_NAMES, *config_HEADER, *config_WORD, *config_VARIABLE,
+    *config_RULES, *config_CALLERS, *config_DIGESTS, **config_DIRS;
 
 struct config_requestor { /* a [requestor "NAME"] section */
 	char *name;
 #define REQUESTOR_KEY(type, key, ...) config_##type key;
 #include "supervisor/config/config_keys.def"
 };
+
+struct config_secret { /* a [secret "NAME"] section */
+	char *name;
+#define SECRET_KEY(type, key, ...) config_##type key;
+#include "supervisor/config/config_keys.def"
+};
+#define CONFIG_SECRETS_MAX 256
 
 /*
  * A [grant "TEMPLATE"] section: the permissions granted, of those that a
@@ -66,6 +74,8 @@ struct config {
 	bool templates_given; /* by a file or a flag: each has to exist */
 	struct config_requestor *requestors;
 	size_t n_requestors;
+	struct config_secret *secrets;
+	size_t n_secrets;
 	struct config_grant *grants;
 	size_t n_grants;
 	/* limits that replace those of manifests */
@@ -163,6 +173,12 @@ int64_t config_inline_bytes(const struct config *c);
 bool config_has_search(const struct config *c);
 /* Is the template ID offered as a tool of its own name (publish_templates)? */
 bool config_publishes(const struct config *c, const char *id);
+
+/* Return the secret NAME of C; NULL: there is none. */
+const struct config_secret *config_secret_find(const struct config *c,
+					       const char *name);
+/* Return what stands for S in the cage, the caller's; NULL: nothing does. */
+char *config_secret_placeholder(const struct config_secret *s);
 
 /* Print every key with its value, in the file's own syntax; no secret. */
 void config_print(const struct config *c, FILE *out);

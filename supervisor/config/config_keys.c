@@ -43,6 +43,8 @@ static const struct config_key keys[] = {
 	AT("browser", config, t, key, field, __VA_ARGS__)
 #define NETWORK_KEY(t, key, field, ...)                                        \
 	AT("network", config, t, key, field, __VA_ARGS__)
+#define SECRET_KEY(t, key, ...)                                                \
+	AT(CONFIG_SECRET, config_secret, t, key, key, __VA_ARGS__)
 #define STORE_KEY(t, key, field, ...)                                          \
 	AT("store", config, t, key, field, __VA_ARGS__)
 #define REQUESTOR_KEY(t, key, ...)                                             \

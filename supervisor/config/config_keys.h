@@ -11,9 +11,10 @@
 #include <stdio.h>
 
 #define CONFIG_REQUESTOR "requestor" /* keys of each [requestor "NAME"] */
+#define CONFIG_SECRET "secret"	     /* keys of each [secret "NAME"] */
 #define CONFIG_GRANT "grant"	     /* keys of each [grant "TEMPLATE"] */
 #define CONFIG_TEMPLATE "template"   /* keys of each [template "TEMPLATE"] */
-#define CONFIG_KEYS_MAX 160
+#define CONFIG_KEYS_MAX 176
 
 enum config_type {
 	CONFIG_INT,   /* whole number, from min to max */
@@ -37,6 +38,11 @@ enum config_type {
 	CONFIG_NETWORK,	  /* words of net/network_word.h, spaces between */
 	CONFIG_RANGES,	  /* networks, perhaps =REQUESTOR, spaces between */
 	CONFIG_NAMES,	  /* names of secrets, spaces between */
+	CONFIG_HEADER,	  /* NAME: text with {} */
+	CONFIG_WORD,	  /* printable, without spaces */
+	CONFIG_VARIABLE,  /* of an environment */
+	CONFIG_RULES,	  /* METHOD:/PATH, spaces between */
+	CONFIG_CALLERS,	  /* names of requestors, spaces between */
 	CONFIG_DIGESTS,	  /* 64 hex digits each, spaces between; shown */
 	CONFIG_DATABASE,  /* a postgresql:// URL without a password */
 	CONFIG_ARTIFACTS, /* "database", or folder:PATH */

@@ -21,7 +21,7 @@ struct config_section {
 	const char *expected, *too_many;
 };
 
-#define CONFIG_SECTIONS 9
+#define CONFIG_SECTIONS 10
 #define CONFIG_NAMED_MAX 1000 /* most sections of one kind */
 extern const struct config_section config_sections[CONFIG_SECTIONS];
 
@@ -42,6 +42,19 @@ void config_section_default(const struct config_section *s, void *base);
 
 /* Are N bytes at S a templateId? */
 bool config_is_id(const char *s, size_t n);
+
+/* ---- config_secret.c ---- */
+
+/* Are N bytes at S the name of a secret, METHOD:/PATH? */
+bool config_is_secret(const char *s, size_t n);
+bool config_is_rule(const char *s, size_t n);
+/* Is VALUE "NAME: a text with {}", a printable word, the name of a variable? */
+bool config_is_header(const char *value);
+bool config_is_word(const char *value);
+bool config_is_variable(const char *value);
+/* Check all [secret] sections, as config_check(). */
+int config_check_secrets(const struct config *c, const char *file, char *errmsg,
+			 size_t size);
 
 /* Add the folder of templates PATH, N bytes. */
 void config_add_templates(struct config *c, const char *path, size_t n);

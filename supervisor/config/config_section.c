@@ -30,6 +30,13 @@ const struct config_section config_sections[CONFIG_SECTIONS] = {
     {.name = "sandbox"},
     {.name = "browser"},
     {.name = "network"},
+    {.name = CONFIG_SECRET,
+     .names = "NAME",
+     .is_name = config_is_secret,
+     LIST(secret),
+     .expected = "[secret \"NAME\"] with letters, digits and . _ - as NAME, "
+		 "beginning with a letter, 63 at the most",
+     .too_many = "there are more than 1000 secrets"},
     {.name = CONFIG_REQUESTOR,
      .names = "NAME",
      .is_name = requestor_name_ok,

@@ -188,17 +188,6 @@ static bool is_host(const char *s, size_t n)
 	return host_pattern_parse(&p, s, n) == 0;
 }
 
-static bool is_secret(const char *s, size_t n)
-{
-	if (n == 0 || n > ID_MAX || !isalpha((unsigned char)*s))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)s[i]) &&
-		    strchr("._-", s[i]) == NULL)
-			return false;
-	return true;
-}
-
 static bool is_digest(const char *s, size_t n)
 {
 	return n == DIGEST_HEX && strspn(s, "0123456789abcdef") >= DIGEST_HEX;
@@ -375,10 +364,26 @@ static const struct {
 				   "[fd00::]/8, each with =REQUESTOR for the "
 				   "runs of that requestor alone, spaces "
 				   "between them"},
-    [CONFIG_NAMES] = {.word = is_secret,
+    [CONFIG_NAMES] = {.word = config_is_secret,
 		      .expected = "names of letters, digits and . _ -, "
 				  "beginning with a letter, spaces between "
 				  "them"},
+    [CONFIG_HEADER] = {.text = config_is_header,
+		       .expected = "NAME: and a text with {} in the value's "
+				   "place, such as Authorization: Bearer {}"},
+    [CONFIG_WORD] = {.text = config_is_word,
+		     .expected = "at most 255 printable characters of ASCII "
+				 "without a space or a colon"},
+    [CONFIG_VARIABLE] = {.text = config_is_variable,
+			 .expected =
+			     "a name of at most 63 capitals, digits and "
+			     "_, such as GH_TOKEN"},
+    [CONFIG_RULES] = {.word = config_is_rule,
+		      .expected = "METHOD:/PATH such as GET:/repos/*, with "
+				  "spaces between several"},
+    [CONFIG_CALLERS] = {.word = requestor_name_ok,
+			.expected = "names of requestors, spaces between "
+				    "them"},
     [CONFIG_DIGESTS] = {.word = is_digest,
 			.expected = "64 lower-case hexadecimal digits, as "
 				    "paddock template grant prints them; "

@@ -203,15 +203,17 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 /* Start the program with the descriptor END. 0 or -errno. */
 static int launch(struct egress *e, int end)
 {
-	char name[] = "paddock-egress";
-	char *argv[] = {name, NULL};
 	/* above the descriptor numbers which the child assigns */
 	int high = fcntl(end, F_DUPFD_CLOEXEC, 16);
 	int log = high < 0 ? -errno : helper_log_open(e->log);
-	int rc = log < 0 ? log
-			 : spawn_exec_helper(CGROUP_EGRESS, e->program, argv,
-					     high, log, &e->pid);
+	int rc;
 
+	egress_config_free(e->argv);
+	e->argv = egress_config_argv(e->config);
+	e->stale = false;
+	rc = log < 0 ? log
+		     : spawn_exec_helper(CGROUP_EGRESS, e->program, e->argv,
+					 high, log, &e->pid);
 	sys_close(high);
 	if (log >= 0)
 		close(log);
@@ -263,7 +265,7 @@ static void try_start(struct egress *e)
 		egress_children_lost(e, NOT_STARTED);
 		return;
 	}
-	config = packet_new(egress_config_packet(e->config), NULL);
+	config = packet_new(egress_config_packet(e->config, e->argv), NULL);
 	TAILQ_INSERT_HEAD(&e->out, config, link);
 	flush_packets(e);
 }
@@ -292,8 +294,24 @@ void egress_configure(struct egress *e, const struct config *config)
 {
 	e->config = config;
 	set_trouble(e, NULL);
-	if (e->life == EGRESS_RUNNING)
-		egress_send(e, egress_config_packet(config), NULL);
+	if (e->life != EGRESS_RUNNING)
+		return;
+	e->stale = egress_config_lacked(config, e->argv, NULL) != NULL;
+	egress_send(e, egress_config_packet(config, e->argv), NULL);
+	egress_retire(e);
+}
+
+/* The next run with network starts the program, with the files of today. */
+void egress_retire(struct egress *e)
+{
+	if (!e->stale || e->life != EGRESS_RUNNING || !LIST_EMPTY(&e->children))
+		return;
+	log_info("egress", "pid=%d ends why=\"secrets have other files\"",
+		 (int)e->pid);
+	e->stale = false;
+	e->life = EGRESS_ENDING;
+	close_socket(e);
+	drop_packets(e);
 }
 
 const char *egress_trouble(const struct egress *e)
@@ -363,6 +381,7 @@ void egress_free(struct egress *e)
 		return;
 	helper_log_free(e->log);
 	event_free(e->again);
+	egress_config_free(e->argv);
 	free(e->trouble);
 	free(e);
 }

@@ -55,6 +55,7 @@ struct egress_ops {
 struct egress_ask {
 	const char *run, *template, *requestor;
 	struct json_object *network; /* as of grants_network() */
+	struct json_object *secrets; /* names; NULL: none */
 	int64_t bytes, requests, connections, cpu_ms;
 };
 
@@ -69,9 +70,23 @@ struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 /* Return the limit of a run that REASON is about; LIMITS: none. */
 enum limit egress_limit(enum egress_reason reason);
 
-/* Is C alive, and may it reach NETWORK, the member of ASK? C NULL: nothing. */
+/*
+ * Is C alive, and may it reach NETWORK with SECRETS, members of ASK? C NULL: nothing.
+ */
 bool egress_child_serves(const struct egress_child *c,
-			 struct json_object *network);
+			 struct json_object *network,
+			 struct json_object *secrets);
+
+/* ---- egress_config.c ---- */
+
+/*
+ * Return the variables with placeholders of SECRETS (NULL: none) by C: NAME=VALUE with
+ * a NUL after each, *LEN bytes. The caller's.
+ */
+char *egress_variables(const struct config *c, struct json_object *secrets,
+		       size_t *len);
+/* May paddock-egress be started with ARGV? C has all files of ARGV's secrets. */
+bool egress_may_start(const struct config *c, char *const argv[]);
 
 /* From now on OPS are called with OWNER; OPS NULL: nobody. C NULL is fine. */
 void egress_child_watch(struct egress_child *c, const struct egress_ops *ops,

@@ -8,6 +8,7 @@
 #include "supervisor/egress/egress_private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -105,13 +106,13 @@ static void on_later(evutil_socket_t fd, short what, void *arg)
 		event_add(c->readable, NULL);
 }
 
-/* Return O as text; the caller's. */
-static char *text_of(struct json_object *o)
+/* Return the text by which a child's rights are compared; the caller's. */
+static char *text_of(struct json_object *network, struct json_object *secrets)
 {
 	size_t len;
-	const char *text = json_text(o, &len);
 
-	return xstrndup(text, len);
+	return xasprintf("%s %s", json_text(network, &len),
+			 secrets != NULL ? json_text(secrets, &len) : "");
 }
 
 static int find_place(const struct egress *e)
@@ -138,8 +139,28 @@ static struct json_object *packet_of(const struct egress_child *c,
 			 "memoryBytes:i cpuMs:i",
 			 c->number, uid_range_egress(c->place), a->run,
 			 a->template, a->requestor, a->network,
-			 json_object_new_array(), a->bytes, a->requests,
-			 a->connections, EGRESS_CHILD_BYTES, a->cpu_ms);
+			 a->secrets != NULL ? json_object_get(a->secrets)
+					    : json_object_new_array(),
+			 a->bytes, a->requests, a->connections,
+			 EGRESS_CHILD_BYTES, a->cpu_ms);
+}
+
+/* Return why no child can be had now; NULL: one can. */
+static const char *find_fault(const struct egress *e,
+			      const struct egress_ask *a)
+{
+	static char text[192];
+	const char *trouble = egress_trouble(e), *lacked = NULL;
+
+	if (trouble == NULL && e->stale && a->secrets != NULL)
+		lacked = egress_config_lacked(e->config, e->argv, a->secrets);
+	if (lacked == NULL)
+		return trouble;
+	snprintf(text, sizeof(text),
+		 "the secret %s has another file, which is read as soon as no "
+		 "run has network",
+		 lacked);
+	return text;
 }
 
 struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
@@ -147,7 +168,7 @@ struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 {
 	int place = find_place(e), report[2] = {-1, -1}, channel[2];
 	struct egress_child *c;
-	const char *trouble = egress_trouble(e);
+	const char *trouble = find_fault(e, ask);
 
 	*why = trouble;
 	*rc = trouble != NULL ? -ENETDOWN : -EAGAIN;
@@ -162,7 +183,8 @@ struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 	*c = (struct egress_child){.egress = e,
 				   .number = ++e->last_number,
 				   .place = (unsigned)place,
-				   .network = text_of(ask->network),
+				   .network =
+				       text_of(ask->network, ask->secrets),
 				   .report = report[0]};
 	e->places[place] = true;
 	e->opened++;
@@ -177,14 +199,18 @@ struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 }
 
 bool egress_child_serves(const struct egress_child *c,
-			 struct json_object *network)
+			 struct json_object *network,
+			 struct json_object *secrets)
 {
-	size_t len;
+	char *text;
+	bool same;
 
 	if (c == NULL)
 		return json_length(network) == 0;
-	return c->report >= 0 &&
-	       strcmp(c->network, json_text(network, &len)) == 0;
+	text = text_of(network, secrets);
+	same = c->report >= 0 && strcmp(c->network, text) == 0;
+	free(text);
+	return same;
 }
 
 void egress_child_watch(struct egress_child *c, const struct egress_ops *ops,
@@ -216,6 +242,7 @@ void egress_child_free(struct egress_child *c)
 	event_free(c->later);
 	c->egress->places[c->place] = false;
 	LIST_REMOVE(c, link);
+	egress_retire(c->egress);
 	free(c->network);
 	free(c);
 }

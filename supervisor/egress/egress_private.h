@@ -19,7 +19,7 @@ struct egress_child {
 	struct egress *egress;
 	uint32_t number; /* in packets */
 	unsigned place;	 /* of its uid */
-	char *network;	 /* the text of what it may reach */
+	char *network;	 /* the text of what it may reach, and of its secrets */
 	int report;	 /* our end of the report channel; -1: ended */
 	struct event *readable;
 	struct event
@@ -44,6 +44,7 @@ struct egress_packet {
 struct egress {
 	struct event_base *base;
 	const char *program;
+	char **argv; /* of the process; NULL: never started */
 	const struct config *config;
 	enum { EGRESS_NONE, EGRESS_RUNNING, EGRESS_ENDING } life;
 	pid_t pid;
@@ -54,6 +55,7 @@ struct egress {
 	int64_t start_at, restart_ms; /* as of browser_process.c */
 	bool answered;		      /* since the last start */
 	bool stopped;
+	bool stale;    /* a secret's file is not among ARGV */
 	char *trouble; /* NULL: no fault is known */
 	TAILQ_HEAD(, egress_packet) out;
 	struct egress_children children;
@@ -67,6 +69,9 @@ struct egress {
 /* Queue the packet O (*taken*) with the descriptors FDS (*taken*; NULL: none). */
 void egress_send(struct egress *e, struct json_object *o, const int fds[2]);
 
+/* A child is no more: a stale program without children is ended. */
+void egress_retire(struct egress *e);
+
 /* ---- egress_child.c ---- */
 
 /* The child NUMBER is there, or has ended. WHY: a sentence; NULL: it is there. */
@@ -76,7 +81,17 @@ void egress_children_lost(struct egress *e, const char *why);
 
 /* ---- egress_config.c ---- */
 
-/* Return the packet "config" of C; the caller's. */
-struct json_object *egress_config_packet(const struct config *c);
+/*
+ * Return the packet "config" of C, without secrets whose file is not among ARGV; the
+ * caller's.
+ */
+struct json_object *egress_config_packet(const struct config *c,
+					 char *const argv[]);
+/* Return arguments with the files of all secrets of C; for egress_config_free(). */
+char **egress_config_argv(const struct config *c);
+void egress_config_free(char **argv); /* NULL is fine */
+/* Return the first secret of SECRETS, all when NULL, whose file is not in ARGV. */
+const char *egress_config_lacked(const struct config *c, char *const argv[],
+				 struct json_object *secrets);
 
 #endif

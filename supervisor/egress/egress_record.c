@@ -14,10 +14,14 @@
 #include "base/os/log.h"
 #include "proto/json/json_pack.h"
 
+#define SECRETS_OF_HOST 8 /* names that a view has */
+
 struct host {
 	char *name; /* HOST:PORT, or "": not known */
 	uint64_t connections, requests, refused, up, down;
-	uint32_t reasons; /* a bit for each enum egress_reason */
+	uint32_t reasons;		/* a bit for each enum egress_reason */
+	char *secrets[SECRETS_OF_HOST]; /* names that were put in */
+	size_t n_secrets;
 };
 
 struct egress_record {
@@ -59,6 +63,18 @@ static struct host *host_of(struct egress_record *rec,
 	return &rec->hosts[rec->n++];
 }
 
+/* Note the secret of R. Is it new of the host? */
+static bool add_secret(struct host *h, const struct egress_report *r)
+{
+	for (size_t i = 0; i < h->n_secrets; i++)
+		if (strcmp(h->secrets[i], r->secret) == 0)
+			return false;
+	if (r->secret[0] == '\0' || h->n_secrets == SECRETS_OF_HOST)
+		return false;
+	h->secrets[h->n_secrets++] = xstrdup(r->secret);
+	return true;
+}
+
 bool egress_record_add(struct egress_record **rec,
 		       const struct egress_report *r)
 {
@@ -77,6 +93,8 @@ bool egress_record_add(struct egress_record **rec,
 	first = h != &beyond && r->reason != 0 &&
 		(h->reasons & UINT32_C(1) << r->reason) == 0;
 	h->reasons |= UINT32_C(1) << r->reason;
+	if (h != &beyond && r->kind == EGRESS_REQUEST)
+		first |= add_secret(h, r);
 	h->connections += r->kind == EGRESS_OPENED;
 	h->requests += r->kind == EGRESS_REQUEST;
 	h->refused += r->kind == EGRESS_REFUSED;
@@ -98,6 +116,17 @@ void egress_record_log(const char *run, const char *requestor,
 		 "refused=%s grant=\"[grant \\\"%s\\\"] network = %s:%u\"",
 		 run, requestor, template, r->host, r->port,
 		 egress_reasons[r->reason].code, template, r->host, r->port);
+}
+
+static struct json_object *secrets_of(const struct host *h)
+{
+	struct json_object *list =
+	    h->n_secrets > 0 ? json_object_new_array() : NULL;
+
+	for (size_t i = 0; i < h->n_secrets; i++)
+		json_object_array_add(list,
+				      json_object_new_string(h->secrets[i]));
+	return list;
 }
 
 static struct json_object *refusals(const struct host *h)
@@ -129,9 +158,9 @@ struct json_object *egress_record_view(const struct egress_record *rec)
 		json_object_array_add(
 		    hosts,
 		    json_pack("host:s connections:i requests:i bytesUp:i "
-			      "bytesDown:i refused?i refusals?o",
+			      "bytesDown:i secrets?o refused?i refusals?o",
 			      h->name, h->connections, h->requests, h->up,
-			      h->down, h->refused, refusals(h)));
+			      h->down, secrets_of(h), h->refused, refusals(h)));
 	}
 	return json_pack("connections:i requests:i refused:i bytesUp:i "
 			 "bytesDown:i hosts:o moreHosts?b",
@@ -141,7 +170,10 @@ struct json_object *egress_record_view(const struct egress_record *rec)
 
 void egress_record_free(struct egress_record *rec)
 {
-	for (size_t i = 0; rec != NULL && i < rec->n; i++)
+	for (size_t i = 0; rec != NULL && i < rec->n; i++) {
+		for (size_t j = 0; j < rec->hosts[i].n_secrets; j++)
+			free(rec->hosts[i].secrets[j]);
 		free(rec->hosts[i].name);
+	}
 	free(rec);
 }

@@ -17,7 +17,7 @@ struct egress_record;
 
 /*
  * Add R to *REC, a new record when NULL. Returns whether R is the first refusal of
- * the host for the reason.
+ * the host for the reason, or the first request to the host with the secret.
  */
 bool egress_record_add(struct egress_record **rec,
 		       const struct egress_report *r);
@@ -26,7 +26,7 @@ void egress_record_log(const char *run, const char *requestor,
 		       const char *template, const struct egress_report *r);
 /*
  * Return {connections, requests, refused, bytesUp, bytesDown, hosts: [{host,
- * connections, requests, bytesUp, bytesDown, refused?, refusals?}], moreHosts?}, or
+ * connections, requests, bytesUp, bytesDown, secrets?, refused?, refusals?}], moreHosts?}, or
  * NULL when REC is NULL. The caller's.
  */
 struct json_object *egress_record_view(const struct egress_record *rec);

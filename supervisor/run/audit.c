@@ -201,10 +201,11 @@ void audit_network(const struct run *r, const struct egress_report *report)
 	if (may_write("network", r->requestor))
 		audit("network", r->requestor,
 		      "runId:s template:s host:s port:i address?s method?s "
-		      "errorCode?s",
+		      "secret?s errorCode?s",
 		      r->id, r->template->id, report->host, report->port,
 		      report->address[0] != '\0' ? report->address : NULL,
-		      report->method[0] != '\0' ? report->method : NULL, code);
+		      report->method[0] != '\0' ? report->method : NULL,
+		      report->secret[0] != '\0' ? report->secret : NULL, code);
 }
 
 void audit_deleted(const struct requestor *requestor, const char *id,

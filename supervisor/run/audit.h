@@ -51,7 +51,10 @@ void audit_input(const char *what, const struct run *r, uint32_t seq,
  */
 void audit_browser(const struct requestor *requestor, const char *id,
 		   const char *tool, const char *code);
-/* Write that R connected to a host ("network"), or was refused, by REPORT. */
+/*
+ * Write that R connected to a host ("network"), was refused, or sent a request with a
+ * secret, by REPORT.
+ */
 void audit_network(const struct run *r, const struct egress_report *report);
 /*
  * Write that REQUESTOR has deleted N runs: the run ID; or runs that ended

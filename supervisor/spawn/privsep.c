@@ -133,12 +133,23 @@ _Noreturn static void become_helper(uint32_t leaf, char **argv, int control)
 	_exit(127);
 }
 
-static bool may_start_helper(uint32_t leaf)
+/* The arguments of paddock-egress name files, which are read with root's rights. */
+static bool may_start_egress(char *const argv[])
+{
+	const struct privsep_paths *p = &privsep.paths;
+
+	if (p->egress == NULL || argv[0] == NULL)
+		return false;
+	return p->may_start_egress != NULL ? p->may_start_egress(p->arg, argv)
+					   : argv[1] == NULL;
+}
+
+static bool may_start_helper(uint32_t leaf, char *const argv[])
 {
 	if (uid_range_browser() == 0)
 		return false;
 	return leaf == CGROUP_BROWSER  ? privsep.paths.browser != NULL
-	       : leaf == CGROUP_EGRESS ? privsep.paths.egress != NULL
+	       : leaf == CGROUP_EGRESS ? may_start_egress(argv)
 				       : false;
 }
 
@@ -159,7 +170,7 @@ static int start_by_keeper(struct request *o, size_t len, int control)
 		argv[n++] = o->args + at;
 	}
 	argv[n] = NULL;
-	if (helper ? !may_start_helper(o->leaf)
+	if (helper ? !may_start_helper(o->leaf, argv)
 		   : !privsep.paths.may_start(privsep.paths.arg, argv))
 		return -EPERM;
 	if (!helper) /* as worker/main.c reads the kind */

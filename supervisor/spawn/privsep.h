@@ -17,6 +17,8 @@
 struct privsep_paths { /* lent until the fork; NULL: none */
 	/* Called in privsep, with root's rights: may a zygote be started with ARGV? */
 	bool (*may_start)(void *arg, char *const argv[]);
+	/* likewise for paddock-egress; NULL: without arguments alone */
+	bool (*may_start_egress)(void *arg, char *const argv[]);
 	void *arg;
 	const char *worker;
 	const char *browser; /* paddock-browser */

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -45,15 +46,20 @@ static const char *const certificates[] = {
     "CARGO_HTTP_CAINFO=" CERTIFICATES,	 "NPM_CONFIG_CAFILE=" CERTIFICATES,
 };
 
-_Static_assert(ARRAY_LEN(proxies) + ARRAY_LEN(certificates) <=
+/* variables of the supervisor, with a NUL after each */
+static char own[EGRESS_SECRETS_MAX * 336];
+static size_t own_bytes;
+
+_Static_assert(ARRAY_LEN(proxies) + ARRAY_LEN(certificates) +
+		       EGRESS_SECRETS_MAX <=
 		   NETWORK_VARIABLES,
 	       "room for all");
 
 void network_take(int run)
 {
-	char byte;
+	ssize_t n = fdpass_recv(run, own, sizeof(own) - 1, &channel, NULL);
 
-	(void)fdpass_recv(run, &byte, sizeof(byte), &channel, NULL);
+	own_bytes = n > 1 ? (size_t)n : 0;
 }
 
 /* Write the N bytes of FROM, a file of another process, to the cage. 0 or -errno. */
@@ -139,4 +145,7 @@ void network_variables(char *envp[])
 		envp[n++] = (char *)proxies[i];
 	for (size_t i = 0; has_certificates && i < ARRAY_LEN(certificates); i++)
 		envp[n++] = (char *)certificates[i];
+	for (size_t at = 0; is_open && at < own_bytes && n < NETWORK_VARIABLES;
+	     at += strlen(own + at) + 1)
+		envp[n++] = own + at;
 }

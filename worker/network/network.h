@@ -5,9 +5,12 @@
 
 #include <stddef.h>
 
-#define NETWORK_VARIABLES 24
+#define NETWORK_VARIABLES 88
 
-/* Receive the cage channel, the first packet on the run's socket RUN. */
+/*
+ * Receive the cage channel, the first packet on the run's socket RUN, with the variables of
+ * the run's secrets: NAME=VALUE and a NUL each.
+ */
 void network_take(int run);
 
 /*
@@ -18,7 +21,7 @@ int network_open(void);
 
 /*
  * Add the variables for programs to ENVP, NETWORK_VARIABLES at most: the address of the
- * listening socket and the path of the certificates. Without network: none.
+ * listening socket, the path of the certificates and the placeholders. Without network: none.
  */
 void network_variables(char *envp[]);
 

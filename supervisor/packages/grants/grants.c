@@ -76,7 +76,7 @@ const struct grants_kind grants_kinds[GRANTS_KINDS] = {
      "no Lua template can have network access in this version of paddock", true,
      covers_network},
     {"secrets", "secrets", "secrets", "for the secret ", "for the secrets ",
-     "no template can have secrets in this version of paddock", false,
+     "no Lua template can have secrets in this version of paddock", true,
      covers_secret},
     {"locks", "locks", "locks", "to lock files", "", NULL, false, covers_locks},
 };
@@ -84,6 +84,7 @@ const struct grants_kind grants_kinds[GRANTS_KINDS] = {
 #define CALLS (&grants_kinds[1])
 #define READS (&grants_kinds[2])
 #define NETWORK (&grants_kinds[3])
+#define SECRETS (&grants_kinds[4])
 
 const char *grants_nobody(const struct grants_kind *k, const struct template *t)
 {
@@ -335,6 +336,13 @@ struct json_object *grants_network(const struct template *t,
 	return list;
 }
 
+struct json_object *grants_secrets(const struct template *t)
+{
+	struct json_object *list = asked(t, SECRETS);
+
+	return json_length(list) > 0 ? list : NULL;
+}
+
 static bool add_hosts(const struct config_grant *g, void *list)
 {
 	const char *hosts = g->hosts, *word;
@@ -495,7 +503,7 @@ bool grants_allow(const struct template *t, const struct config *c,
 		if (!fine)
 			return false;
 	}
-	return true;
+	return grants_secrets_allow(t, c, NULL, r);
 }
 
 const char *grants_unused(const struct config_grant *g,

@@ -69,6 +69,15 @@ struct json_object *grants_hosts(const struct template *t,
 struct json_object *grants_network(const struct template *t,
 				   const struct config *c);
 
+/* Return the names of the secrets that T asks for, lent; NULL: none. */
+struct json_object *grants_secrets(const struct template *t);
+/*
+ * Are all secrets of T there, and for T and REQUESTOR (NULL: any)? If not, R is
+ * PERMISSION_NOT_ALLOWED, and names the first other one and who can change it.
+ */
+bool grants_secrets_allow(const struct template *t, const struct config *c,
+			  const char *requestor, struct tool_error *r);
+
 /*
  * Return {asked, granted, missing?: [{key, asked, reason?}], grant?}: for
  * people and clients, who see only the permissions asked for; HOSTS: the hosts

@@ -140,6 +140,7 @@ static bool may_create(struct runs *s, struct requestor *q,
 	if (!q->usage_asked)
 		artifact_save_count(s->ctx->store, q);
 	if (!grants_allow(t, s->ctx->config, r) ||
+	    !grants_secrets_allow(t, s->ctx->config, q->name, r) ||
 	    !can_run(s, t, wish, &start->lack, r))
 		return false;
 	if (sick != NULL || !runs_has_lease(s))

@@ -328,7 +328,9 @@ static void launch_run(struct runs *s, struct run *r, bool first)
 	struct run_look *l;
 
 	/* the grants were there when R was made, and a reload may have taken some */
-	if (!grants_allow(r->template, s->ctx->config, &no)) {
+	if (!grants_allow(r->template, s->ctx->config, &no) ||
+	    !grants_secrets_allow(r->template, s->ctx->config,
+				  r->requestor->name, &no)) {
 		run_set_error(r, no.code, json_object_get(no.details), "%s",
 			      no.message);
 		tool_error_fini(&no);

@@ -299,7 +299,8 @@ static bool is_current(const struct resident *x, const struct run *r,
 	       strcmp(x->template->version_text, r->template->version_text) ==
 		   0 &&
 	       is_same_job(&x->job, job) &&
-	       egress_child_serves(x->spawned->egress, network);
+	       egress_child_serves(x->spawned->egress, network,
+				   grants_secrets(r->template));
 }
 
 static struct spawned *take_process(struct resident *x,

@@ -7,6 +7,7 @@
 #include "supervisor/run/worker/worker_private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/os/fdpass.h"
@@ -35,12 +36,14 @@ static void on_report(void *owner, const struct egress_report *e)
 {
 	struct run *r = ((struct worker *)owner)->run;
 
-	if (egress_record_add(&r->network, e))
+	bool first = egress_record_add(&r->network, e);
+
+	if (first && e->kind != EGRESS_REQUEST)
 		egress_record_log(r->id, r->requestor->name, r->template->id,
 				  e);
 	if (e->kind == EGRESS_REFUSED)
 		note_limit(r, (enum egress_reason)e->reason);
-	if (e->kind == EGRESS_OPENED || e->kind == EGRESS_REFUSED)
+	if (e->kind == EGRESS_OPENED || e->kind == EGRESS_REFUSED || first)
 		audit_network(r, e);
 }
 
@@ -68,12 +71,15 @@ struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
 				       r->template->id,
 				       r->requestor->name,
 				       network,
+				       grants_secrets(r->template),
 				       l->network_bytes,
 				       l->network_requests,
 				       l->network_connections,
 				       l->cpu_ms};
 	const char *why;
 	struct spawned *b;
+	char *variables;
+	size_t len;
 	int cage;
 	struct egress_child *c =
 	    egress_open(ctx->egress, &ask, &cage, &why, rc);
@@ -90,8 +96,11 @@ struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
 	else
 		b->egress = c;
 	/* a worker without the channel ends, and says so */
+	variables = egress_variables(ctx->config, ask.secrets, &len);
 	if (b != NULL)
-		(void)fdpass_send(b->fd, "", 1, cage, MSG_DONTWAIT);
+		(void)fdpass_send(b->fd, len > 0 ? variables : "",
+				  len > 0 ? len : 1, cage, MSG_DONTWAIT);
+	free(variables);
 	close(cage);
 	return b;
 }

@@ -48,7 +48,7 @@ my @missing = (
      'dials asks to connect to db.example.org:5432, and no Lua template can have network access ' .
 	 'in this version of paddock'],
     [keys => 'secrets', ['api.key'],
-     'keys asks for the secret api.key, and no template can have secrets in this version of paddock'],
+     'keys asks for the secret api.key, and no Lua template can have secrets in this version of paddock'],
     [locks => 'locks', ['yes'],
      'locks asks to lock files, which is not granted; the operator can grant it, ' .
 	 'by locks = yes in [grant "locks"] of paddock.conf'],
@@ -359,7 +359,7 @@ subtest 'hostile names' => sub {
 	like($r->{out}, qr/^# read_paths: "\Q$_\E" cannot be written here, but a folder above it can$/m, "$_ is a remark")
 	    for '/c d', '/e;f', '/g#h', '/i"j';
 	unlike($r->{out}, qr/^[^#].*\/a/m, 'a path that turns the writing direction is no line');
-	like($r->{out}, qr/^# secrets = ok: no template can have secrets/m, 'a permission that no template can have is a remark');
+	like($r->{out}, qr/^# secrets = ok: no Lua template can have secrets/m, 'a permission that no template can have is a remark');
 };
 
 done_testing();

@@ -55,7 +55,9 @@ static void manual_key(const struct config_key *k, FILE *out)
 /* The placeholder for the name of a named section. */
 static const char *name_of(const char *section)
 {
-	return strcmp(section, CONFIG_REQUESTOR) == 0 ? " NAME"
+	return strcmp(section, CONFIG_REQUESTOR) == 0 ||
+		       strcmp(section, CONFIG_SECRET) == 0
+		   ? " NAME"
 	       : strcmp(section, CONFIG_GRANT) == 0 ||
 		       strcmp(section, CONFIG_TEMPLATE) == 0
 		   ? " TEMPLATE"

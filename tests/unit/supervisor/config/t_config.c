@@ -51,7 +51,7 @@ static const struct {
     {"[sever]\n", "f:1: [sever]: unknown section; did you mean [server]?"},
     {"[x]\n",
      "f:1: [x]: unknown section; expected [server], [store], [limits], "
-     "[sandbox], [browser], [network], [requestor \"NAME\"], [grant \"TEMPLATE\"] or [template \"TEMPLATE\"]"},
+     "[sandbox], [browser], [network], [secret \"NAME\"], [requestor \"NAME\"], [grant \"TEMPLATE\"] or [template \"TEMPLATE\"]"},
     {"[requestor]\n", "f:1: [requestor]: expected [requestor \"NAME\"] with 1 "
 		      "to 32 of A-Z a-z 0-9 . _ @ - as NAME"},
     {"[requestor alice]\n",

@@ -81,7 +81,9 @@ static void example(void)
 	free(r->token_sha256);
 	r->token_sha256 = NULL;
 	got = printed(b);
-	parse(a, "[requestor \"alice\"]\n[grant \"my_template\"]\n"
+	parse(a, "[secret \"example\"]\nfile = /etc/paddock/example.key\n"
+		 "hosts = api.example.org\nheader = Authorization: Bearer {}\n"
+		 "[requestor \"alice\"]\n[grant \"my_template\"]\n"
 		 "[template \"run_python\"]\n");
 	want = printed(a);
 	is_str(got, want, "values of named sections are the defaults");

@@ -24,7 +24,7 @@ LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lnettle
 LIBS_BROWSER = -levent_core -ljson-c -lmsgpackc -lseccomp
-LIBS_EGRESS = -levent_core -ljson-c -lseccomp -lcares -lssl -lcrypto
+LIBS_EGRESS = -levent_core -ljson-c -lseccomp -lcap -lcares -lssl -lcrypto
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
 # llhttp is a library of its own, or sources that a package installs (Debian's

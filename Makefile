@@ -93,7 +93,7 @@ LANES   = $(if $(FIRST),seq={$(subst $(empty) $(empty),$(comma),$(FIRST))}) $(pa
 # SQLite's files; operations, of which chaos.t and soak_kills.t have store/cluster*.t as
 # their like; cli/cli_polls.t, 15 s of waiting; runs/recovery.t has store/recovery.t.
 # The longest come first.
-ON_POSTGRES = $(addprefix tests/system/,operations/instances.t sessions/uploads.t http/http_restart.t tasks/*.t cli/cli_runs.t cli/cli_delete.t cli/cli_retry.t cli/cli_usage.t \
+ON_POSTGRES = $(addprefix tests/system/,operations/instances.t children/journal.t children/usage.t sessions/uploads.t http/http_restart.t tasks/*.t cli/cli_runs.t cli/cli_delete.t cli/cli_retry.t cli/cli_usage.t \
                 http/http_artifacts.t requestors/cross_requestor.t store/recorded.t \
                 runs/contract.t runs/lifecycle.t runs/promised.t runs/regressions.t runs/retry.t \
                 sessions/lists_large.t sessions/notifications.t sessions/resources.t)

@@ -75,7 +75,7 @@ subtest 'status codes' => sub {
 subtest 'pages that do not come' => sub {
 	my $no = $me->refused('navigate', {tabId => $tab, url => $site->url('/never'), timeoutMs => 300});
 	is($no->{code}, 'NAVIGATION_TIMEOUT', 'a page that never answers');
-	my $at = go('/half', timeoutMs => 500);
+	my $at = go('/half', timeoutMs => 3000);
 	same_json([@$at{qw(success partial statusCode)}], [false, true, 200],
 		'one that comes in half is partial');
 	my $s = $me->do('wait_for_stable', {tabId => $tab, timeoutMs => 300});

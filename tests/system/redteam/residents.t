@@ -11,9 +11,9 @@ use Http;
 use List::Util qw(sum0);
 use Residents;
 
-# Code for a run: leaves a process with four timers, each continuing the process five times a
+# Code for a run: leaves a process with twelve timers, each continuing the process five times a
 # second, and then the process does DO. Linux drops a waiting SIGCONT at a stop, and a timer
-# with a dropped signal never fires again, so one timer would not do.
+# with a dropped signal never fires again, so the first times are up to seven seconds away.
 sub waking {
 	my ($do) = @_;
 	my ($create, $set) = (POSIX::uname())[4] eq 'x86_64' ? (222, 223) : (107, 110);
@@ -23,8 +23,8 @@ pipe my \$from, my \$to or die;
 my \$p = fork // die;
 if (!\$p) {
 	\$SIG{CONT} = sub { $do };
-	for my \$n (1 .. 4) {
-		my (\$event, \$id, \$times) = (pack('q i i x48', 0, POSIX::SIGCONT(), 0), pack('i', 0), pack('q4', 0, 200_000_000, 0, \$n * 50_000_000));
+	for my \$n (1 .. 12) {
+		my (\$event, \$id, \$times) = (pack('q i i x48', 0, POSIX::SIGCONT(), 0), pack('i', 0), pack('q4', 0, 200_000_000, int(\$n * \$n / 20), \$n * \$n % 20 * 50_000_000));
 		syscall($create, 1, \$event, \$id) == 0 && syscall($set, unpack('i', \$id), 0, \$times, 0) == 0 or POSIX::_exit(1);
 	}
 	syswrite \$to, 'armed';

@@ -391,15 +391,16 @@ static const char run_nodes[] = "ALTER TABLE runs ADD COLUMN node" TEXT ";"
 
 /* Grants that clients proposed, of any state; at most STORE_PROPOSALS_MAX rows. */
 static const char proposals[] =
-    "CREATE TABLE proposals("
+    "CREATE TABLE IF NOT EXISTS proposals("
     " id" KEY " PRIMARY KEY, requestor" KEY ", template_id" KEY ","
     " digest" KEY ", body" KEY ", made_ms" NUMBER ", expires_ms" NUMBER ","
     " approved_ms" NUMBER ");"
     "UPDATE paddock_schema SET version = 22;";
 
 /* The queue has the number of callers above each run: deep runs may use lent places. */
-static const char queue_depths[] = "ALTER TABLE queue ADD COLUMN depth" ZERO ";"
-				   "UPDATE paddock_schema SET version = 23;";
+static const char queue_depths[] =
+    "ALTER TABLE queue ADD COLUMN IF NOT EXISTS depth" ZERO ";"
+    "UPDATE paddock_schema SET version = 23;";
 
 /* A step adds a column of store_columns.def. */
 #define ADD_COLUMN(t, n, name, kind, type, sqlite, version, ...)               \

@@ -24,7 +24,7 @@ LIBS_PROTO  = -ljson-c -lpcre2-8 -lm
 LIBS_IPC    = -lmsgpackc
 LIBS_CLI    = -lnettle
 LIBS_BROWSER = -levent_core -ljson-c -lmsgpackc -lseccomp
-LIBS_EGRESS = -levent_core -ljson-c -lseccomp -lcares -lssl -lcrypto
+LIBS_EGRESS = -levent_core -ljson-c -lseccomp -lcap -lcares -lssl -lcrypto
 LIBS_WORKER = -lseccomp -lcap -llua5.4 -lmsgpackc -lm
 
 # llhttp is a library of its own, or sources that a package installs (Debian's
@@ -150,6 +150,7 @@ DEPS = $(if $(shell command -v $(firstword $(CC))),,gcc) libc6-dev pkg-config \
        nettle-dev libedit-dev libssl-dev libc-ares-dev python3 $(if $(LLHTTP),node-llhttp)
 DEPS_CHECK = postgresql-15 perl zsh fish procps util-linux iproute2 diffutils patch python3-pip openssl \
              libtest-json-schema-acceptance-perl libcpanel-json-xs-perl python3-pandas python3-matplotlib python3-pil \
+             python3-requests python3-httpx \
              $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 DEPS_VM    = mmdebstrap qemu-system-x86 e2fsprogs
 DEPS_BENCH = bubblewrap python3-numpy python3-ipykernel

@@ -27,6 +27,7 @@
 #include "egress/run/child.h"
 #include "egress/vault.h"
 #include "proto/json/json_pack.h"
+#include "sandbox/caps.h"
 #include "sandbox/filter.h"
 
 #define OPEN_FDS 2   /* descriptors with an order: cage and report */
@@ -121,6 +122,7 @@ static const char *fork_child(struct run_child *child, const struct order *o,
 	if (child->pid == 0) {
 		int own[CHILD_CHANNELS] = {fds[0], fds[OTHER_SIDE], ends[1]};
 
+		settings_keep(keeper.settings, o);
 		mallopt(M_PERTURB, 0);
 		child_run(&plan, own);
 	}
@@ -307,8 +309,12 @@ static int begin(void)
 	sigaddset(&ends, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	(void)no_core();
-	if (prctl(PR_SET_DUMPABLE, 0) != 0)
+	if (prctl(PR_SET_DUMPABLE, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
+	rc = caps_keep(CAPS_KILL);
+	if (rc < 0)
+		return rc;
 	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }

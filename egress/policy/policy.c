@@ -53,15 +53,11 @@ enum egress_reason policy_denied(const char *host)
 /* Is ADDRESS in a private range of the run's requestor? */
 static bool is_private(const struct policy *p, const struct sockaddr *address)
 {
-	const char *requestor = p->order->requestor;
-
 	for (size_t i = 0; i < p->settings->n_ranges; i++) {
 		const struct private_range *r = &p->settings->ranges[i];
 
 		if (host_pattern_has(&r->net, address, 0) &&
-		    (r->requestor == NULL ||
-		     (requestor != NULL &&
-		      strcmp(r->requestor, requestor) == 0)))
+		    private_range_is_of(r, p->order->requestor))
 			return true;
 	}
 	return false;

@@ -227,28 +227,14 @@ static bool take_secrets(struct settings *s, struct json_object *list,
 	return true;
 }
 
-/* Read "http://HOST:PORT". */
-static bool take_proxy(struct settings *s, const char *url, char *fault)
+/* An upstream proxy is refused: addresses can be checked only where hosts are reached directly. */
+static bool lacks_proxy(const char *url, char *fault)
 {
-	static const char scheme[] = "http://";
-	struct host_pattern p;
-	const char *text;
-	size_t n;
-
-	if (url == NULL || *url == '\0')
-		return true;
-	text = url + strlen(scheme);
-	n = strncmp(url, scheme, strlen(scheme)) == 0 ? strcspn(text, "/") : 0;
-	if (n == 0 || !host_pattern_is_place(text, n) ||
-	    host_pattern_parse(&p, text, n) < 0 || strlen(text) > n + 1)
-		return fail(fault,
-			    "The upstream proxy is \"%.200s\"; an address such "
-			    "as http://proxy.example.org:3128 would pass.",
-			    url);
-	s->proxy_port = p.port;
-	s->proxy_host = xstrndup(
-	    text, (size_t)((const char *)memrchr(text, ':', n) - text));
-	return true;
+	return url == NULL || *url == '\0' ||
+	       fail(fault,
+		    "The upstream proxy is \"%.200s\", but hosts are reached "
+		    "directly; a configuration without one passes.",
+		    url);
 }
 
 struct settings *settings_new(struct json_object *spec,
@@ -260,7 +246,7 @@ struct settings *settings_new(struct json_object *spec,
 	s->authorities = take_text(spec, "ca");
 	if (take_deny(s, json_member(spec, "deny"), fault) &&
 	    take_ranges(s, json_member(spec, "private"), fault) &&
-	    take_proxy(s, json_member_str(spec, "upstreamProxy"), fault) &&
+	    lacks_proxy(json_member_str(spec, "upstreamProxy"), fault) &&
 	    take_secrets(s, json_member(spec, "secrets"), fault))
 		return s;
 	settings_free(s);
@@ -276,6 +262,38 @@ static void secret_fini(struct secret *s)
 	free(s->placeholder);
 	free(s->hosts);
 	free(s->rules.all);
+	*s = (struct secret){0};
+}
+
+static bool has_secret(const struct order *o, const struct secret *s)
+{
+	for (size_t i = 0; i < o->n_secrets; i++)
+		if (o->secrets[i] == s)
+			return true;
+	return false;
+}
+
+void settings_keep(struct settings *s, const struct order *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n_secrets; i++)
+		if (!has_secret(o, &s->secrets[i]))
+			secret_fini(&s->secrets[i]);
+	for (size_t i = 0; i < s->n_ranges; i++)
+		if (private_range_is_of(&s->ranges[i], o->requestor))
+			s->ranges[kept++] = s->ranges[i];
+		else
+			free(s->ranges[i].requestor);
+	explicit_bzero(s->ranges + kept,
+		       (s->n_ranges - kept) * sizeof(*s->ranges));
+	s->n_ranges = kept;
+}
+
+bool private_range_is_of(const struct private_range *r, const char *requestor)
+{
+	return r->requestor == NULL ||
+	       (requestor != NULL && strcmp(r->requestor, requestor) == 0);
 }
 
 void settings_free(struct settings *s)
@@ -291,7 +309,6 @@ void settings_free(struct settings *s)
 	free(s->deny);
 	free(s->resolver);
 	free(s->authorities);
-	free(s->proxy_host);
 	free(s);
 }
 

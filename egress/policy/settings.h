@@ -52,8 +52,6 @@ struct settings {
 	char *deny;	   /* of base/text/host_list.h; NULL: none */
 	char *resolver;	   /* "ADDRESS[:PORT] ..."; NULL: the machine's */
 	char *authorities; /* path of PEM; NULL: the machine's */
-	char *proxy_host;  /* NULL: hosts are reached directly */
-	unsigned proxy_port;
 	struct private_range *ranges;
 	size_t n_ranges;
 	struct secret *secrets;
@@ -86,9 +84,15 @@ struct settings *settings_new(struct json_object *spec,
 			      char fault[SETTINGS_FAULT_MAX]);
 void settings_free(struct settings *s); /* NULL is fine */
 
+/* May a run of REQUESTOR reach the range? */
+bool private_range_is_of(const struct private_range *r, const char *requestor);
+
 /* Read the packet O of a run likewise; lends S. */
 struct order *order_new(const struct settings *s, struct json_object *o,
 			char fault[SETTINGS_FAULT_MAX]);
 void order_free(struct order *o); /* NULL is fine */
+
+/* Forget the secrets and ranges of S that are not O's, in the process of O alone. */
+void settings_keep(struct settings *s, const struct order *o);
 
 #endif

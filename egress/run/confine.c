@@ -134,18 +134,16 @@ static size_t add_resolvers(unsigned ports[SERVERS_MAX], const char *resolver)
 	return n;
 }
 
-/* Only ports of the run's hosts, of name servers and of the proxy can be connected to. */
+/* Only ports of the run's hosts and of name servers can be connected to. */
 static void lock_land(const struct settings *s, const struct order *o)
 {
-	unsigned ports[EGRESS_HOSTS_MAX + SERVERS_MAX + 1];
+	unsigned ports[EGRESS_HOSTS_MAX + SERVERS_MAX];
 	struct landlock_leave leave = {.connect_port = DNS_PORT,
 				       .connect_ports = ports};
 
 	leave.n_ports = add_resolvers(ports, s->resolver);
 	for (size_t i = 0; i < o->n_hosts; i++)
 		ports[leave.n_ports++] = o->hosts[i].rule.host.port;
-	if (s->proxy_host != NULL)
-		ports[leave.n_ports++] = s->proxy_port;
 	(void)landlock_leave(&leave);
 }
 

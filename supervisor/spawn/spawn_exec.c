@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/os/log.h"
 #include "ipc/browser_proto.h"
 #include "ipc/egress_proto.h"
@@ -23,6 +24,8 @@
 _Static_assert((int)ZYGOTE_PROTO_CONTROL_FD == BROWSER_PROTO_FD &&
 		   BROWSER_PROTO_FD == EGRESS_FD,
 	       "one way to start all");
+
+static pid_t helpers[CGROUP_LEAVES]; /* pids; 0: not running */
 
 /* ERR becomes the standard error. */
 static int spawn_actions(posix_spawn_file_actions_t *fa, int control, int err)
@@ -94,7 +97,24 @@ int spawn_exec_helper(enum cgroup_leaf leaf, const char *path,
 
 	if (rc == -ENOTCONN)
 		rc = spawn_process(path, argv, envp, end, log, pid);
-	if (rc == 0) /* a helper starts nothing before its first request */
-		(void)cgroup_place(leaf, *pid);
-	return rc;
+	if (rc != 0)
+		return rc;
+	(void)cgroup_place(leaf, *pid); /* before the first request */
+	helpers[leaf] = *pid;
+	return 0;
+}
+
+bool spawn_exec_is_helper(pid_t pid)
+{
+	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
+		if (helpers[i] == pid)
+			return true;
+	return false;
+}
+
+void spawn_exec_ended(pid_t pid)
+{
+	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
+		if (helpers[i] == pid)
+			helpers[i] = 0;
 }

@@ -3,6 +3,7 @@
 #ifndef SUPERVISOR_SPAWN_SPAWN_EXEC_H
 #define SUPERVISOR_SPAWN_SPAWN_EXEC_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "supervisor/spawn/cgroup.h"
@@ -24,5 +25,9 @@ int spawn_exec_zygote(const char *path, char *const argv[], int control,
  */
 int spawn_exec_helper(enum cgroup_leaf leaf, const char *path,
 		      char *const argv[], int end, int log, pid_t *pid);
+
+/* Is PID a helper program? The child PID was reaped, and is none any more. */
+bool spawn_exec_is_helper(pid_t pid);
+void spawn_exec_ended(pid_t pid);
 
 #endif

@@ -23,6 +23,7 @@
 #include "base/os/fdpass.h"
 #include "supervisor/spawn/cgroup.h"
 #include "supervisor/spawn/privsep.h"
+#include "supervisor/spawn/spawn_exec.h"
 #include "supervisor/spawn/spawner_private.h"
 #include "supervisor/runtime/runtime.h"
 
@@ -52,7 +53,8 @@ static void kill_unknown_children(struct spawner *c)
 	while (fscanf(f, "%d", &pid) == 1) {
 		HASH_FIND_INT(c->by_pid, &pid, child);
 		if (child == NULL && zygote_of_pid(c, pid) == NULL &&
-		    pid != privsep_pid())
+		    pid != privsep_pid() &&
+		    (c->stopping || !spawn_exec_is_helper(pid)))
 			kill(pid, SIGKILL);
 	}
 	fclose(f);
@@ -163,6 +165,7 @@ static void child_exited(struct spawner *c, pid_t pid, int status,
 		zygote_gone(z, status);
 		return;
 	}
+	spawn_exec_ended(pid);
 	if (c->ops.on_other != NULL && c->ops.on_other(c->arg, pid, status))
 		return;
 	e = xcalloc(1, sizeof(*e));

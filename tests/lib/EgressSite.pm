@@ -250,11 +250,15 @@ sub write_all {
 }
 
 # A host of HTTPS (tests/system/egress/host.py) at ADDRESS with the certificate PEM: the port.
-sub tls_host {
-	my ($address, $pem, @options) = @_;
-	my $pid = open my $said, '-|', 'python3', 'tests/system/egress/host.py', $address, $pem, @options or croak "python3: $!";
+sub tls_host { return python_host('tests/system/egress/host.py', @_) }
+
+# A host that the Python program PROGRAM is, with ARGUMENTS: the printed port.
+sub python_host {
+	my ($program, @arguments) = @_;
+	my $pid = open my $said, '-|', 'python3', $program, @arguments or croak "python3: $!";
 
 	push @live, $pid;
+	$Paddock::beside{$pid} = 1; # of the test, and no server's
 	push @said, $said;
 	return (<$said> // croak 'no port') + 0;
 }

@@ -49,6 +49,13 @@ like($status, qr{^Seccomp:\s+2$}m, 'the child has a filter of system calls');
 like($status, qr{^NoNewPrivs:\s+1$}m, 'the child gains no rights by programs');
 like($status, qr{^CapEff:\s+0+$}m, 'the child has no capability');
 like($status, qr{^CapPrm:\s+0+$}m, 'the child can take no capability');
+{
+	my $keeper = read_file("/proc/$egress->{pid}/status");
+	my $few = $> == 0 ? 'e0' : '00'; # CAP_KILL, CAP_SETGID, CAP_SETUID
+
+	like($keeper, qr{^Cap$_:\s+0{14}$few$}m, "the keeper has three capabilities of root at most ($_)") for qw(Eff Prm);
+	like($keeper, qr{^NoNewPrivs:\s+1$}m, 'the keeper gains no rights by programs');
+}
 SKIP: {
 	skip 'the user changes as root alone', 1 if $> != 0;
 	like($status, qr{^Uid:\s+65534\s+65534\s+65534\s+65534$}m, 'the child is another user');

@@ -32,7 +32,7 @@ my @secrets = (
 	{ name => 'two', file => "$folder/two", hosts => ["b.test:$port"], basic => 'x-user', rules => ['GET /in/*'] },
 	{ name => 'three', file => "$folder/three", hosts => ['*.w.test'], query => 'key' },
 );
-my %settings = (resolver => $resolver, private => [ { range => '127.0.0.0/8' } ], ca => $ca, secrets => \@secrets);
+my %settings = (resolver => $resolver, private => [ { range => '127.0.0.0/8' }, { range => '10.0.0.0/8', requestor => 'a-requestor-of-others' } ], ca => $ca, secrets => \@secrets);
 my $egress = Egress->new(undef, map { ('--secret-file', "$folder/$_") } sort keys %key);
 is_deeply($egress->config(\%settings), { config => 'ok' }, 'settings with secrets are taken');
 
@@ -159,7 +159,7 @@ sub memory_of {
 	return $all;
 }
 SKIP: {
-	skip 'the memory of another user is read by root alone', 8 if $> != 0;
+	skip 'the memory of another user is read by root alone', 9 if $> != 0;
 	my @children = sort { $a <=> $b } children_of($egress->{pid});
 	my ($first, $second) = map { memory_of($_) } @children[ 0, 1 ];
 	my $keeper = memory_of($egress->{pid});
@@ -167,6 +167,7 @@ SKIP: {
 	cmp_ok(length $second, '>', 1 << 20, 'the memory of a child is read');
 	ok(index($first, $key{$_}) >= 0, "a child has the secret $_ of its run") for sort keys %key;
 	is_deeply([ grep { index($second, $key{$_}) >= 0 } sort keys %key ], [], 'a child of another run has none of the secrets');
+	is_deeply([ grep { index($second, $_) >= 0 } 'paddock-placeholder-one', 'a-requestor-of-others' ], [], "a child knows no secret's placeholder of other runs, and no range of others");
 	is(() = $keeper =~ /\Q$key{one}\E/g, 1, 'the keeper has a secret once');
 	my ($own) = $run->{certificates} =~ /(-----BEGIN[^-]+-----[^-]+-----END CERTIFICATE-----\n)\z/;
 	write_file("$folder/own.pem", $own);
@@ -192,6 +193,7 @@ my %fault = (
 	'any host' => [ { secrets => [ { name => 'x', file => "$folder/two", hosts => ['*'], query => 'k' } ] }, qr{no host} ],
 	'no authorities' => [ { ca => "$folder/two" }, qr{none in PEM} ],
 	'a range that is none' => [ { private => [ { range => 'a.test' } ] }, qr{no network} ],
+	'an upstream proxy' => [ { upstreamProxy => 'http://proxy.test:3128' }, qr{a configuration without one passes} ],
 	'a bad word of deny' => [ { deny => ['1.2.3'] }, qr{denied hosts} ],
 );
 for my $name (sort keys %fault) {

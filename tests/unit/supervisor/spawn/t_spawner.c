@@ -2,6 +2,10 @@
 /* t_spawner.c - zygotes which die at bad moments. */
 #include "tests/unit/supervisor/spawn/spawner_fixture.h"
 
+#include <fcntl.h>
+
+#include "supervisor/spawn/spawn_exec.h"
+
 static void test_orders(void)
 {
 	struct hand h;
@@ -87,6 +91,32 @@ static void test_deaths(void)
 	is_int(ask(&h, BEAR), 0, "a new zygote takes orders");
 	stop("mortal");
 	is_int(h.spawned, 1, "to stop fails what is under way");
+}
+
+/* A helper, such as paddock-egress, is no child of a dying zygote. */
+static void test_helpers(void)
+{
+	char *argv[] = {(char[]){"sleep"}, (char[]){"600"}, NULL};
+	struct hand h;
+	siginfo_t end = {0};
+	pid_t pid = 0;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high;
+
+	start("helped");
+	until(&reports, 1);
+	high = fcntl(null, F_DUPFD_CLOEXEC, 16);
+	is_int(spawn_exec_helper(CGROUP_EGRESS, "/bin/sleep", argv, high, high,
+				 &pid),
+	       0, "a helper is started");
+	ask(&h, DIE_CLONED);
+	until(&h.spawned, 1);
+	until(&reports, 2);
+	waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
+	ok(end.si_pid == 0 && spawn_exec_is_helper(pid),
+	   "a helper outlives a zygote that died in a clone");
+	close(high);
+	close(null);
+	stop("helped");
 }
 
 static void wait_for_a_zombie(void)
@@ -282,6 +312,7 @@ static void tests(void)
 	test_orders();
 	test_descriptors();
 	test_deaths();
+	test_helpers();
 	test_brief();
 	test_broken();
 	test_broken_later();

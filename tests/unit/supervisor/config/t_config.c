@@ -105,6 +105,25 @@ static const struct {
     {GRANT "secrets = 1st\n",
      "f:2: secrets = \"1st\": expected names of letters, digits and . _ -, "
      "beginning with a letter, spaces between them"},
+    {"[secret \"a\"]\nhosts = a.b\nbasic = me\n",
+     "f: [secret \"a\"] needs a file, which has the value"},
+    {"[secret \"a\"]\nfile = /f\nhosts = a.b *\nbasic = me\n",
+     "f: [secret \"a\"] needs hosts, and * is none: the value would go to any"},
+    {"[secret \"a\"]\nfile = /f\nhosts = a.b\nbasic = me\nquery = key\n",
+     "f: [secret \"a\"] needs one of header, basic and query, which say where in "
+     "a request the value goes"},
+    {"[secret \"a\"]\nfile = /f\nhosts = a.b\nbasic = me\nplaceholder = x\n",
+     "f: [secret \"a\"] needs 8 bytes or more in its placeholder, which is "
+     "searched for"},
+    {"[secret \"a\"]\nheader = Authorization: Bearer\n",
+     "f:2: header = \"Authorization: Bearer\": expected NAME: and a text with {} "
+     "in the value's place, such as Authorization: Bearer {}"},
+    {"[secret \"a\"]\nvariable = a\n",
+     "f:2: variable = \"a\": expected a name of at most 63 capitals, digits and "
+     "_, such as GH_TOKEN"},
+    {"[secret \"a\"]\nrules = GET\n",
+     "f:2: rules = \"GET\": expected METHOD:/PATH such as GET:/repos/*, with "
+     "spaces between several"},
     {GRANT "locks = 1\n", "f:2: locks = \"1\": expected yes or no"},
     {GRANT "digest = abc\n",
      "f:2: digest = \"abc\": expected 64 lower-case hexadecimal digits, as "

@@ -7,7 +7,6 @@
 #include "egress/keeper.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,12 +25,12 @@
 #include "base/os/sys.h"
 #include "egress/run/child.h"
 #include "egress/vault.h"
+#include "egress/wipe.h"
 #include "proto/json/json_pack.h"
 #include "sandbox/caps.h"
 #include "sandbox/filter.h"
 
 #define OPEN_FDS 2   /* descriptors with an order: cage and report */
-#define ZAP 0xa5     /* for freed memory */
 #define OTHER_SIDE 1 /* a descriptor's index: of the report channel */
 
 struct run_child {
@@ -123,7 +122,7 @@ static const char *fork_child(struct run_child *child, const struct order *o,
 		int own[CHILD_CHANNELS] = {fds[0], fds[OTHER_SIDE], ends[1]};
 
 		settings_keep(keeper.settings, o);
-		mallopt(M_PERTURB, 0);
+		wipe_end();
 		child_run(&plan, own);
 	}
 	close(ends[1]);
@@ -303,7 +302,7 @@ static int begin(void)
 		return rc;
 	if (OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		return -EINVAL;
-	mallopt(M_PERTURB, ZAP);
+	wipe_begin();
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGCHLD);

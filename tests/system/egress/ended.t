@@ -130,6 +130,7 @@ for my $host (sort keys %bad) {
 }
 
 # ---- another run ----
+my $before = $egress->open_run(requestor => 'a-requestor-who-was-here-before', network => [ "a-host-of-the-run-before.test:$port" ]);
 my $other = $egress->open_run(network => ["a.test:$port"])->listen_for;
 is($other->{certificates}, undef, 'a run without rules and secrets gets no certificates');
 isnt($egress->open_run(network => [ { host => "a.test:$port", allow => [] } ])->{certificates}, $run->{certificates}, 'each run has an authority of its own');
@@ -159,15 +160,16 @@ sub memory_of {
 	return $all;
 }
 SKIP: {
-	skip 'the memory of another user is read by root alone', 9 if $> != 0;
+	skip 'the memory of another user is read by root alone', 10 if $> != 0;
 	my @children = sort { $a <=> $b } children_of($egress->{pid});
-	my ($first, $second) = map { memory_of($_) } @children[ 0, 1 ];
+	my ($first, $second) = map { memory_of($_) } @children[ 0, 2 ];
 	my $keeper = memory_of($egress->{pid});
 
 	cmp_ok(length $second, '>', 1 << 20, 'the memory of a child is read');
 	ok(index($first, $key{$_}) >= 0, "a child has the secret $_ of its run") for sort keys %key;
 	is_deeply([ grep { index($second, $key{$_}) >= 0 } sort keys %key ], [], 'a child of another run has none of the secrets');
 	is_deeply([ grep { index($second, $_) >= 0 } 'paddock-placeholder-one', 'a-requestor-of-others' ], [], "a child knows no secret's placeholder of other runs, and no range of others");
+	is_deeply([ grep { index($second, $_) >= 0 } 'requestor-who-was-here', 'host-of-the-run-before' ], [], 'a child finds nothing of the order before');
 	is(() = $keeper =~ /\Q$key{one}\E/g, 1, 'the keeper has a secret once');
 	my ($own) = $run->{certificates} =~ /(-----BEGIN[^-]+-----[^-]+-----END CERTIFICATE-----\n)\z/;
 	write_file("$folder/own.pem", $own);

@@ -56,6 +56,7 @@ struct egress_ask {
 	const char *run, *template, *requestor;
 	struct json_object *network; /* as of grants_network() */
 	int64_t bytes, requests, connections, cpu_ms;
+	bool streams; /* the worker itself speaks HTTP, on a stream */
 };
 
 /*

@@ -142,6 +142,12 @@ static struct json_object *packet_of(const struct egress_child *c,
 			 a->connections, EGRESS_CHILD_BYTES, a->cpu_ms);
 }
 
+/* A Lua worker cannot make a stream non-blocking itself. */
+static int channel_type(const struct egress_ask *a)
+{
+	return a->streams ? SOCK_STREAM | SOCK_NONBLOCK : SOCK_SEQPACKET;
+}
+
 struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 				 int *cage, const char **why, int *rc)
 {
@@ -152,7 +158,7 @@ struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 	*why = trouble;
 	*rc = trouble != NULL ? -ENETDOWN : -EAGAIN;
 	if (trouble != NULL || place < 0 || chan_pair(report) < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) !=
+	    socketpair(AF_UNIX, channel_type(ask) | SOCK_CLOEXEC, 0, channel) !=
 		0) {
 		sys_close(report[0]);
 		sys_close(report[1]);

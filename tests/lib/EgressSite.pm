@@ -255,6 +255,7 @@ sub tls_host {
 	my $pid = open my $said, '-|', 'python3', 'tests/system/egress/host.py', $address, $pem, @options or croak "python3: $!";
 
 	push @live, $pid;
+	$Paddock::beside{$pid} = 1;
 	push @said, $said;
 	return (<$said> // croak 'no port') + 0;
 }

@@ -66,30 +66,22 @@ static bool covers_locks(const struct config_grant *g, const char *word)
 }
 
 const struct grants_kind grants_kinds[GRANTS_KINDS] = {
-    {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL, false,
+    {"tools", NULL, "tools", "for the tool ", "for the tools ", NULL,
      covers_tool},
     {"templates", "templates", "templates", "to call the template ",
-     "to call the templates ", NULL, false, covers_template},
+     "to call the templates ", NULL, covers_template},
     {"read_paths", "readPaths", "readPaths", "to read ", "to read ", NULL,
-     false, covers_read},
-    {"network", "network", "network", "to connect to ", "to connect to ",
-     "no Lua template can have network access in this version of paddock", true,
+     covers_read},
+    {"network", "network", "network", "to connect to ", "to connect to ", NULL,
      covers_network},
     {"secrets", "secrets", "secrets", "for the secret ", "for the secrets ",
-     "no template can have secrets in this version of paddock", false,
-     covers_secret},
-    {"locks", "locks", "locks", "to lock files", "", NULL, false, covers_locks},
+     "no template can have secrets in this version of paddock", covers_secret},
+    {"locks", "locks", "locks", "to lock files", "", NULL, covers_locks},
 };
 
 #define CALLS (&grants_kinds[1])
 #define READS (&grants_kinds[2])
 #define NETWORK (&grants_kinds[3])
-
-const char *grants_nobody(const struct grants_kind *k, const struct template *t)
-{
-	return k->to_programs && runtimes[t->runtime]->sees_host ? NULL
-								 : k->nobody;
-}
 
 /* ---- asked ---- */
 
@@ -370,8 +362,7 @@ struct json_object *grants_words(const struct template *t,
 		    which != GRANTS_ASKED && grants_covers(t, c, k, word);
 
 		if (which == GRANTS_ASKED || (which == GRANTS_HELD && has) ||
-		    (which == GRANTS_LACKED &&
-		     (!has || grants_nobody(k, t) != NULL)))
+		    (which == GRANTS_LACKED && (!has || k->nobody != NULL)))
 			json_object_array_add(list, json_text_new(word));
 	}
 	return list;
@@ -425,7 +416,7 @@ static void refuse_kind(const struct template *t, const struct config *c,
 			const struct grants_kind *k, struct json_object *list,
 			struct tool_error *r)
 {
-	const char *nobody = grants_nobody(k, t);
+	const char *nobody = k->nobody;
 	struct json_object *details;
 	bool many = json_object_array_length(list) > 1;
 	bool other = nobody == NULL && grants_is_other_package(t, c);

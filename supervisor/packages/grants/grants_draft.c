@@ -283,7 +283,7 @@ static void add_kind(struct draft *d, const struct grants_kind *k,
 	if (!d->whole) /* known to the reader, and not in the section */
 		add_lines(d, k, held, false);
 	add_lines(d, k, list, true);
-	grants_put_line(&d->section, d->t, k, list);
+	grants_put_line(&d->section, k, list);
 	json_object_put(held);
 	json_object_put(list);
 }

@@ -32,10 +32,10 @@ static void add_shown(struct json_object *o, const struct grants_kind *k,
 	}
 }
 
-void grants_put_line(struct buf *b, const struct template *t,
-		     const struct grants_kind *k, struct json_object *list)
+void grants_put_line(struct buf *b, const struct grants_kind *k,
+		     struct json_object *list)
 {
-	const char *nobody = grants_nobody(k, t);
+	const char *nobody = k->nobody;
 	size_t n = json_object_array_length(list), put = 0;
 
 	json_each(one, list) {
@@ -90,8 +90,8 @@ struct json_object *grants_view(const struct template *t,
 		if (json_object_array_length(list) > 0) {
 			json_object_array_add(
 			    lack, json_pack("key:s asked:O reason?s", k->key,
-					    list, grants_nobody(k, t)));
-			grants_put_line(&lines, t, k, list);
+					    list, k->nobody));
+			grants_put_line(&lines, k, list);
 		}
 		json_object_put(list);
 	}
@@ -125,7 +125,7 @@ static char *section(const struct template *t)
 
 		asks_tools |=
 		    k == GRANTS_TOOLS && json_object_array_length(list) > 0;
-		grants_put_line(&b, t, k, list);
+		grants_put_line(&b, k, list);
 		json_object_put(list);
 	}
 	if (asks_tools)

@@ -17,7 +17,6 @@ struct grants_kind {
 	const char *many;   /* as ASKS, for several words */
 	/* NULL, or: why no operator can grant this kind */
 	const char *nobody;
-	bool to_programs; /* programs can have the kind all the same */
 	bool (*covers)(const struct config_grant *g, const char *word);
 };
 
@@ -43,11 +42,8 @@ bool grants_covers(const struct template *t, const struct config *c,
  * Append a line of paddock.conf for K with the words of LIST; a word that cannot be
  * written or granted becomes a remark.
  */
-void grants_put_line(struct buf *b, const struct template *t,
-		     const struct grants_kind *k, struct json_object *list);
-/* Return why no operator can grant K to T, or NULL. */
-const char *grants_nobody(const struct grants_kind *k,
-			  const struct template *t);
+void grants_put_line(struct buf *b, const struct grants_kind *k,
+		     struct json_object *list);
 /* Are there grants of T's name that hold for other packages alone? */
 bool grants_is_other_package(const struct template *t, const struct config *c);
 /* Can WORD be written in paddock.conf? An unknown tool cannot. */

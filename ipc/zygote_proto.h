@@ -21,6 +21,8 @@
 #define ZYGOTE_PROTO_CONTROL_FD 3 /* the zygote's end, from exec on */
 /* the worker's end of its run, from its start on */
 #define ZYGOTE_PROTO_RUN_FD 3
+/* the stream of a Lua worker with network */
+#define ZYGOTE_PROTO_CAGE_FD 4
 #define ZYGOTE_PROTO_TEXT_MAX 512
 
 enum zygote_proto_request_type {
@@ -43,8 +45,8 @@ struct zygote_proto_request {
 	/* a program's: 1: locks on readable files are granted */
 	uint64_t locks;
 	/*
-	 * a program's: 1: with network; the first packet on the run's socket has the
-	 * cage channel of ipc/egress_proto.h
+	 * 1: with network; the first packet on the run's socket has the cage channel
+	 * of ipc/egress_proto.h
 	 */
 	uint64_t network;
 	struct program_limits limits;

@@ -100,6 +100,13 @@ static const struct filter_rule zygote_rules[] = {
     {SCMP_SYS(seccomp), ALLOW, 2, {EQ(0, SECCOMP_SET_MODE_FILTER), EQ(1, 0)}},
 };
 
+/* More calls of a worker with network: the stream to paddock-egress, and waiting for both. */
+static const struct filter_rule stream_rules[] = {
+    {SCMP_SYS(read), ALLOW, 1, {EQ(0, SANDBOX_CAGE_FD)}},
+    {SCMP_SYS(write), ALLOW, 1, {EQ(0, SANDBOX_CAGE_FD)}},
+    {SCMP_SYS(ppoll), ALLOW, 2, {EQ(1, 2), EQ(3, 0)}},
+};
+
 int filter_add(scmp_filter_ctx ctx, const struct filter_rule *rules, size_t n)
 {
 	int rc = 0;
@@ -154,10 +161,10 @@ out:
 	return rc;
 }
 
-static bool is_zygotes(int nr)
+static bool has_call(const struct filter_rule *rules, size_t n, int nr)
 {
-	for (size_t i = 0; i < ARRAY_LEN(zygote_rules); i++)
-		if (zygote_rules[i].nr == nr)
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].nr == nr)
 			return true;
 	return false;
 }
@@ -168,7 +175,7 @@ static bool is_zygotes(int nr)
  * arguments and quiet failures to the inherited filter of the zygote, which has the same
  * rules. Only calls for which the zygote has more rules are checked by argument.
  */
-static int add_clone(scmp_filter_ctx ctx)
+static int add_clone_of(scmp_filter_ctx ctx, bool network)
 {
 	int rc = 0;
 
@@ -177,7 +184,9 @@ static int add_clone(scmp_filter_ctx ctx)
 
 		if (i > 0 && rule.nr == worker_rules[i - 1].nr)
 			continue;
-		if (!is_zygotes(rule.nr))
+		if (!has_call(zygote_rules, ARRAY_LEN(zygote_rules), rule.nr) &&
+		    (network ||
+		     !has_call(stream_rules, ARRAY_LEN(stream_rules), rule.nr)))
 			rule = (struct filter_rule){.nr = rule.nr,
 						    .action = ALLOW};
 		rc = filter_add(ctx, &rule, 1);
@@ -185,10 +194,22 @@ static int add_clone(scmp_filter_ctx ctx)
 	return rc;
 }
 
+static int add_clone(scmp_filter_ctx ctx)
+{
+	return add_clone_of(ctx, false);
+}
+
+static int add_stream_clone(scmp_filter_ctx ctx)
+{
+	return add_clone_of(ctx, true);
+}
+
 static const struct filter_table worker = {.rules = worker_rules,
 					   .n = ARRAY_LEN(worker_rules)},
 				 zygote = {.rules = zygote_rules,
-					   .n = ARRAY_LEN(zygote_rules)};
+					   .n = ARRAY_LEN(zygote_rules)},
+				 stream = {.rules = stream_rules,
+					   .n = ARRAY_LEN(stream_rules)};
 
 #define TABLES_MAX 7
 
@@ -199,8 +220,9 @@ static const struct {
 	bool refined;			 /* by filter_refine() */
 } kinds[] = {
     [FILTER_WORKER] = {SCMP_ACT_TRAP, .tables = {&worker}},
-    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, .tables = {&worker, &zygote}},
+    [FILTER_ZYGOTE] = {SCMP_ACT_TRAP, .tables = {&worker, &stream, &zygote}},
     [FILTER_CLONE] = {SCMP_ACT_TRAP, .add = add_clone},
+    [FILTER_STREAM_CLONE] = {SCMP_ACT_TRAP, .add = add_stream_clone},
     [FILTER_PROGRAM] = {SCMP_ACT_ERRNO(ENOSYS), .add = filter_add_program,
 			.tables = {&filter_local, &filter_advice,
 				   &filter_counts, &filter_options,

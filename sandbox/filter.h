@@ -12,6 +12,8 @@ enum filter_kind {
 	FILTER_ZYGOTE,
 	/* of a worker, on top of the inherited filter of the zygote; see filter.c */
 	FILTER_CLONE,
+	/* the same, of a worker with network: SANDBOX_CAGE_FD, too */
+	FILTER_STREAM_CLONE,
 	FILTER_PROGRAM, /* a template's program */
 	/* a program with network: connections in its own network namespace, too */
 	FILTER_NETWORK,

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/os/errname.h"
+#include "base/os/fdpass.h"
 #include "sandbox/caps.h"
 #include "sandbox/fds.h"
 #include "sandbox/filter.h"
@@ -79,6 +80,8 @@ int sandbox_build(struct sandbox *sb, unsigned int slots, unsigned int host_ids)
 		rc = filter_make(FILTER_ZYGOTE, &sb->zygote_filter);
 	if (rc == 0)
 		rc = filter_make(FILTER_CLONE, &sb->clone_filter);
+	if (rc == 0)
+		rc = filter_make(FILTER_STREAM_CLONE, &sb->stream_filter);
 	if (rc != 0)
 		return sb->err[SANDBOX_SECCOMP] = rc;
 	rlimits_zygote(sb);
@@ -102,6 +105,16 @@ int sandbox_settle(struct sandbox *sb)
 	return rc;
 }
 
+/* Receive SANDBOX_CAGE_FD, the first packet on the run's socket. */
+static int take_stream(void)
+{
+	char byte;
+	int fd;
+
+	(void)fdpass_recv(SANDBOX_RUN_FD, &byte, sizeof(byte), &fd, NULL);
+	return fd == SANDBOX_CAGE_FD ? 0 : -ENOTCONN;
+}
+
 int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 		  enum sandbox_layer *failed)
 {
@@ -109,6 +122,9 @@ int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 
 	*failed = SANDBOX_CLOSED;
 	rc = fds_worker(w->run_fd);
+	if (rc != 0)
+		return rc;
+	rc = w->network ? take_stream() : 0;
 	if (rc != 0)
 		return rc;
 	*failed = SANDBOX_UID;
@@ -127,10 +143,11 @@ int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 	return caps_none();
 }
 
-int sandbox_seal(const struct sandbox *sb)
+int sandbox_seal(const struct sandbox *sb, const struct sandbox_worker *w)
 {
-	return filter_load(sb->settled ? &sb->clone_filter
-				       : &sb->worker_filter);
+	return filter_load(!sb->settled ? &sb->worker_filter
+			   : w->network ? &sb->stream_filter
+					: &sb->clone_filter);
 }
 
 const char *sandbox_layer_name(enum sandbox_layer layer)

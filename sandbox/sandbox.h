@@ -56,7 +56,7 @@ int sandbox_enter(const struct sandbox *sb, const struct sandbox_worker *w,
 		  enum sandbox_layer *failed);
 
 /* Load the filter. 0 or -errno. */
-int sandbox_seal(const struct sandbox *sb);
+int sandbox_seal(const struct sandbox *sb, const struct sandbox_worker *w);
 
 /* The name of a layer in reports, for example "netns". */
 const char *sandbox_layer_name(enum sandbox_layer layer);

@@ -28,6 +28,7 @@ struct sandbox {
 	struct sock_fprog worker_filter;
 	struct sock_fprog zygote_filter;
 	struct sock_fprog clone_filter;	  /* of a worker, above the zygote's */
+	struct sock_fprog stream_filter;  /* of a worker with network */
 	bool settled;			  /* the zygote's filter is in force */
 	struct sock_fprog program_filter; /* instead of the zygote's */
 	struct sock_fprog network_filter; /* or, of a program with network */
@@ -42,6 +43,7 @@ struct sandbox_worker {
 	unsigned int slot; /* below sandbox.slots */
 	uint64_t cpu_ms;   /* at least 1 */
 	uint64_t memory_bytes;
+	bool network; /* a Lua worker keeps SANDBOX_CAGE_FD */
 };
 
 /* Parameters of a program. */
@@ -68,6 +70,8 @@ struct sandbox_program {
 };
 
 #define SANDBOX_RUN_FD 3 /* number of run_fd after sandbox_enter() */
+/* the stream of a Lua worker to the run's child of paddock-egress */
+#define SANDBOX_CAGE_FD 4
 #define SANDBOX_UTS_NAME "paddock"
 /*
  * The port of the only socket to which a program with network connects, on loopback of a

@@ -2,7 +2,7 @@
 /*
  * channel.c - the worker's end of the run's socket, for the Lua runtime, the shim and
  * signal handlers. When the supervisor is gone or breaks the protocol, nothing can
- * receive a report, so the worker exits.
+ * receive a report, so the worker exits. At the end of the stream of a run with network the run goes on.
  */
 #include "worker/channel.h"
 
@@ -171,4 +171,49 @@ void channel_fail_and_exit(const char *code, const char *message,
 	n = msg_put(last, &m);
 	_exit(chan_send(ZYGOTE_PROTO_RUN_FD, last, n) < 0 ? EXIT_NO_SUPERVISOR
 							  : EXIT_SENT);
+}
+
+/* ---- the stream of a run with network ---- */
+
+static bool has_begun, is_open;
+
+void channel_stream_begin(void)
+{
+	has_begun = is_open = true;
+}
+
+bool channel_stream_has_begun(void)
+{
+	return has_begun;
+}
+
+bool channel_stream_is_open(void)
+{
+	return is_open;
+}
+
+void channel_stream_give_up(void)
+{
+	is_open = false;
+}
+
+/* N is what a call returned; an end is 0 as well. */
+static size_t moved(ssize_t n)
+{
+	if (n > 0)
+		return (size_t)n;
+	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		is_open = false;
+	return 0;
+}
+
+size_t channel_stream_read(char *to, size_t size)
+{
+	return is_open ? moved(read(ZYGOTE_PROTO_CAGE_FD, to, size)) : 0;
+}
+
+size_t channel_stream_write(const char *from, size_t n)
+{
+	return is_open && n > 0 ? moved(write(ZYGOTE_PROTO_CAGE_FD, from, n))
+				: 0;
 }

@@ -53,4 +53,20 @@ _Noreturn void channel_fail_and_exit(const char *code, const char *message,
  */
 void channel_while_waiting(void (*call)(void));
 
+/*
+ * The stream of a Lua run with network to the run's child of paddock-egress. No call
+ * waits; wait_until_told() does.
+ */
+void channel_stream_begin(void); /* the run has network */
+bool channel_stream_has_begun(void);
+bool channel_stream_is_open(void); /* the end of the stream was not met */
+void channel_stream_give_up(void); /* nothing more is read or written */
+
+/*
+ * Return the number of bytes, or 0: none now. At the end of the stream: 0, and the stream
+ * is not open any more.
+ */
+size_t channel_stream_read(char *to, size_t size);
+size_t channel_stream_write(const char *from, size_t n);
+
 #endif

@@ -363,7 +363,7 @@ static void measure_cage(const struct sandbox *sb,
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
 		if (facts[i].holds(sb))
 			found.held |= 1u << facts[i].layer;
-	rc = sandbox_seal(sb);
+	rc = sandbox_seal(sb, w);
 	found.err = rc;
 	if (rc != 0)
 		snprintf(found.text, sizeof(found.text), "%s",

@@ -63,16 +63,22 @@ void wait_until(uint32_t ticket, int64_t until_us)
  * to zero: the kernel reads the timeout at the begin of ppoll(2), and a later signal
  * interrupts ppoll(2). libc would copy the timeout earlier, hence the bare system call.
  */
-void wait_until_told(uint32_t ticket, int64_t until_us)
+void wait_until_told(uint32_t ticket, int64_t until_us, bool answers,
+		     short events)
 {
-	struct pollfd p = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
+	const struct pollfd run = {.fd = ZYGOTE_PROTO_RUN_FD, .events = POLLIN};
+	struct pollfd p[2] = {run, run};
+	unsigned n = answers ? 1 : 0;
 	struct timespec ts;
 
 	if (!time_left(&ts, until_us))
 		return;
+	if (events != 0)
+		p[n++] = (struct pollfd){.fd = ZYGOTE_PROTO_CAGE_FD,
+					 .events = events};
 	rest.tv_sec = ts.tv_sec;
 	rest.tv_nsec = ts.tv_nsec;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (wait_ticket() == ticket)
-		(void)syscall(SYS_ppoll, &p, 1, &rest, NULL, 0);
+		(void)syscall(SYS_ppoll, p, n, &rest, NULL, 0);
 }

@@ -25,6 +25,7 @@
 #include "sandbox/fds.h"
 #include "sandbox/uids.h"
 #include "sandbox/sandbox.h"
+#include "worker/channel.h"
 #include "worker/clone.h"
 #include "worker/held_mounts.h"
 #include "worker/memory.h"
@@ -144,7 +145,9 @@ static int next_order(struct zygote_proto_spawn *s, int *fd)
 static void serve_run(const struct sandbox *sb, const struct sandbox_worker *w)
 {
 	signals_set_cpu_ms(w->cpu_ms);
-	if (sandbox_seal(sb) != 0)
+	if (w->network)
+		channel_stream_begin();
+	if (sandbox_seal(sb, w) != 0)
 		_exit(ZYGOTE_PROTO_EXIT_UNCAGED + SANDBOX_SECCOMP);
 	runtime->serve();
 }
@@ -156,7 +159,8 @@ static pid_t spawn_clone(const struct sandbox *sb,
 	struct sandbox_worker w = {.run_fd = fd,
 				   .slot = request->slot,
 				   .cpu_ms = request->cpu_ms,
-				   .memory_bytes = request->memory_bytes};
+				   .memory_bytes = request->memory_bytes,
+				   .network = request->network != 0};
 
 	/* a limit of 0 would disarm the timer */
 	if (request->type != ZYGOTE_PROTO_SPAWN || fd < 0 ||

@@ -57,6 +57,7 @@ struct egress_ask {
 	struct json_object *network; /* as of grants_network() */
 	struct json_object *secrets; /* names; NULL: none */
 	int64_t bytes, requests, connections, cpu_ms;
+	bool streams; /* the worker itself speaks HTTP, on a stream */
 };
 
 /*

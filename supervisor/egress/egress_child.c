@@ -163,6 +163,12 @@ static const char *find_fault(const struct egress *e,
 	return text;
 }
 
+/* A Lua worker cannot make a stream non-blocking itself. */
+static int channel_type(const struct egress_ask *a)
+{
+	return a->streams ? SOCK_STREAM | SOCK_NONBLOCK : SOCK_SEQPACKET;
+}
+
 struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 				 int *cage, const char **why, int *rc)
 {
@@ -173,7 +179,7 @@ struct egress_child *egress_open(struct egress *e, const struct egress_ask *ask,
 	*why = trouble;
 	*rc = trouble != NULL ? -ENETDOWN : -EAGAIN;
 	if (trouble != NULL || place < 0 || chan_pair(report) < 0 ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) !=
+	    socketpair(AF_UNIX, channel_type(ask) | SOCK_CLOEXEC, 0, channel) !=
 		0) {
 		sys_close(report[0]);
 		sys_close(report[1]);

@@ -215,7 +215,8 @@ int spawner_spawn(struct spawner *c, struct spawner_child *child, int fd,
 	*request =
 	    (struct zygote_proto_request){.type = ZYGOTE_PROTO_SPAWN,
 					  .cpu_ms = job->cpu_ms,
-					  .memory_bytes = job->memory_bytes};
+					  .memory_bytes = job->memory_bytes,
+					  .network = job->network};
 
 	if (runtimes[job->kind]->sees_host)
 		rc = spawner_rootfs_request(c, job, request);

@@ -201,7 +201,6 @@ int spawner_rootfs_request(const struct spawner *c,
 	request->limits.open_files =
 	    spawner_files_below_ours(c, job->limits.open_files);
 	request->locks = job->locks;
-	request->network = job->network;
 	request->in = job->in;
 	request->n_files = (uint32_t)job->n_files;
 	for (size_t i = 0; i < job->n_reads; i++)

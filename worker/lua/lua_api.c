@@ -18,6 +18,7 @@
 #include "worker/lua/lua_artifact.h"
 #include "worker/lua/state/lua_error.h"
 #include "worker/lua/json/lua_json.h"
+#include "worker/lua/lua_http.h"
 #include "worker/lua/lua_lib.h"
 #include "worker/lua/lua_resident.h"
 #include "worker/lua/lua_sched.h"
@@ -299,6 +300,7 @@ static const luaL_Reg calls[] = {
     {"roots", lua_ask_roots},
     {"call", lua_ask_call},
     {"search", lua_ask_search},
+    {"http", lua_http_http},
     {"traceback", run_traceback},
     {NULL, NULL},
 };

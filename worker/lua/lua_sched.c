@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "worker/lua/http/host_exchange.h"
 #include "worker/lua/lua_questions.h"
 #include "worker/lua/state/lua_error.h"
 #include "worker/lua/lua_resident.h"
@@ -188,16 +189,19 @@ static void give_turn(lua_State *from, const struct lua_task *waiter,
 		      uint32_t ticket)
 {
 	bool received = lua_questions_recv();
-	struct lua_task *t = pick_task(clock_mono_us());
+	struct lua_task *t;
 
+	host_exchange_go_on();
+	t = pick_task(clock_mono_us());
 	if (t != NULL) {
 		resume_task(t, from);
 		return;
 	}
 	if (received)
 		return; /* the waiter may be able to continue */
-	if (lua_questions_owed())
-		wait_until_told(ticket, next_us(waiter));
+	if (lua_questions_owed() || host_exchange_events() != 0)
+		wait_until_told(ticket, next_us(waiter), lua_questions_owed(),
+				host_exchange_events());
 	else
 		wait_until(ticket, next_us(waiter));
 	progress_tick();

@@ -16,6 +16,7 @@
 #include "supervisor/packages/grants/grants.h"
 #include "supervisor/run/audit.h"
 #include "supervisor/run/limits.h"
+#include "supervisor/runtime/runtime.h"
 
 /* ---- reports ---- */
 
@@ -75,7 +76,8 @@ struct spawned *worker_network_spawn(struct context *ctx, struct worker *w,
 				       l->network_bytes,
 				       l->network_requests,
 				       l->network_connections,
-				       l->cpu_ms};
+				       l->cpu_ms,
+				       !runtimes[job->kind]->has_shim};
 	const char *why;
 	struct spawned *b;
 	char *variables;

@@ -493,10 +493,26 @@ static const struct attempt one_exec_attempts[] = {
     {"another call", SYS_getpid, 0, {0}},
 };
 
+/* Descriptor 4 is open in a worker with network alone. */
+static const struct attempt stream_attempts[] = {
+    {"read from 4", SYS_read, EBADF, {4, PTR(bytes), 1}},
+    {"write to 4", SYS_write, EBADF, {4, PTR("x"), 1}},
+    {"read from 5", SYS_read, TRAPPED, {5, PTR(bytes), 1}},
+    {"write to 5", SYS_write, TRAPPED, {5, PTR("x"), 1}},
+    {"receive from 4", SYS_recvfrom, TRAPPED, {4, PTR(bytes), 1, 0, 0, 0}},
+    {"recvmsg", SYS_recvmsg, TRAPPED, {S, 0, 0}},
+    {"close", SYS_close, TRAPPED, {4}},
+    {"poll two", SYS_ppoll, EFAULT, {1, 2, 0, 0}},
+    {"poll three", SYS_ppoll, TRAPPED, {1, 3, 0, 0}},
+    {"socket unix", SYS_socket, TRAPPED, {AF_UNIX, SOCK_STREAM, 0}},
+};
+
 /* A worker has the first filter, or the two stacked filters. */
 static const enum filter_kind alone[] = {FILTER_WORKER, FILTER_KINDS};
 static const enum filter_kind stacked[] = {FILTER_ZYGOTE, FILTER_CLONE,
 					   FILTER_KINDS};
+static const enum filter_kind streaming[] = {FILTER_ZYGOTE, FILTER_STREAM_CLONE,
+					     FILTER_KINDS};
 static const enum filter_kind program[] = {FILTER_PROGRAM, FILTER_KINDS};
 static const enum filter_kind network[] = {FILTER_NETWORK, FILTER_KINDS};
 static const enum filter_kind build[] = {FILTER_BUILD, FILTER_KINDS};
@@ -650,6 +666,8 @@ int main(void)
 	       "the zygote's filter compiles");
 	is_int(filter_make(FILTER_CLONE, &filters[FILTER_CLONE]), 0,
 	       "the additional filter of a worker compiles");
+	is_int(filter_make(FILTER_STREAM_CLONE, &filters[FILTER_STREAM_CLONE]),
+	       0, "the additional filter of a worker with network compiles");
 	is_int(filter_make(FILTER_PROGRAM, &filters[FILTER_PROGRAM]), 0,
 	       "the filter of programs compiles");
 	is_int(filter_make(FILTER_NETWORK, &filters[FILTER_NETWORK]), 0,
@@ -668,6 +686,8 @@ int main(void)
 		      ARRAY_LEN(worker_attempts));
 	test_attempts("spawned of a zygote", stacked, worker_attempts,
 		      ARRAY_LEN(worker_attempts));
+	test_attempts("worker with network", streaming, stream_attempts,
+		      ARRAY_LEN(stream_attempts));
 	test_attempts("zygote", zygote, zygote_attempts,
 		      ARRAY_LEN(zygote_attempts));
 	test_attempts("program", program, program_attempts,
@@ -687,6 +707,7 @@ int main(void)
 		      ARRAY_LEN(one_exec_attempts));
 	test_every_number("worker", alone);
 	test_every_number("spawned of a zygote", stacked);
+	test_every_number("worker with network", streaming);
 #ifdef __x86_64__
 	is_int(in_child(call_i386), -SIGSYS, "an i386 call is killed");
 #endif

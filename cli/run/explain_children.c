@@ -48,6 +48,14 @@ static void tell_child(const struct teller *t, struct json_object *child,
 	tool_result_fini(&a);
 }
 
+/* Did CHILD fail, other than by the cancel of its caller, whose view is VIEW? */
+static bool has_failed(struct json_object *view, struct json_object *child)
+{
+	return json_member_str(child, "errorCode") != NULL &&
+	       !(json_member_is(view, "status", "canceled") &&
+		 json_member_is(child, "status", "canceled"));
+}
+
 /* Return the number of failed children of VIEW; *FIRST, the first one's view, is owned. */
 static int64_t tell_children(const struct teller *t, struct json_object *view,
 			     const char *caller, struct json_object **first)
@@ -57,8 +65,7 @@ static int64_t tell_children(const struct teller *t, struct json_object *view,
 
 	*first = NULL;
 	json_each(child, json_member(view, "children")) {
-		if (json_member_str(child, "errorCode") == NULL ||
-		    n++ >= TOLD_MAX)
+		if (!has_failed(view, child) || n++ >= TOLD_MAX)
 			continue;
 		tell_child(t, child, caller, &next);
 		if (n == 1)

@@ -108,10 +108,11 @@ struct json_object *remote_questions_requests(const struct store_run *row,
 void remote_questions_relay(struct context *ctx, struct run *r,
 			    const struct store_run *row)
 {
-	struct json_object *shown = NULL;
+	struct json_object *shown;
 
-	if (row->asked != NULL && strlen(row->asked) <= RELAYED_MAX)
-		shown = remote_questions_shown(row);
+	if (row->asked != NULL && strlen(row->asked) > RELAYED_MAX)
+		return; /* the questions before stay open */
+	shown = remote_questions_shown(row);
 	input_relay(ctx, r, json_member(shown, "requests"));
 	json_object_put(shown);
 }

@@ -287,9 +287,10 @@ static void on_claimed(void *arg, const struct store_result *res)
 			shared_queue_give_back(s, r);
 	}
 	c->waits = res->n_runs == (size_t)c->asked;
-	called_runs_look(s, true);
-	if (res->n_runs > 0) /* requests may have come to the queue */
-		runs_remote_read(s);
+	if (res->n_runs > 0) {
+		called_runs_look(s, true);
+		runs_remote_read(s); /* requests may have come to the queue */
+	}
 	shared_queue_claim(s);
 }
 

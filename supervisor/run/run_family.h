@@ -19,7 +19,8 @@ struct run;
 struct run_child;
 struct store_run;
 
-#define RUN_CHILDREN_MAX 1000 /* children of a run, in all attempts */
+#define RUN_CHILDREN_MAX                                                       \
+	1000 /* children of a run, in its attempts at one server */
 /* In the view of a run: the first children; for one that fails later a success leaves. */
 #define RUN_CHILDREN_LISTED 100
 #define RUN_FAMILY_STATES 9 /* as RUN_STATES */
@@ -39,7 +40,7 @@ struct run_family {
 	TAILQ_HEAD(, run) children; /* open children, the oldest first */
 	TAILQ_ENTRY(run) link;	    /* in parent.children */
 	size_t n_open;		    /* children now */
-	size_t n_made;		    /* children in all attempts */
+	size_t n_made;		    /* children in all attempts here */
 	size_t n_dropped; /* open children whose answers nobody awaits */
 	bool dropped;	  /* the run is one of the parent's N_DROPPED */
 	/* of the attempt, by state; also children that had succeeded before */

@@ -15,7 +15,8 @@
 #include "proto/mcp/rpc.h"
 #include "supervisor/run/record/run_json.h"
 
-#define REST 65536 /* bytes of an answer beside the output */
+#define REST 65536	     /* bytes of an answer beside the output */
+#define VIEW_REST (4u << 20) /* bytes of a view beside the output, at most */
 
 struct span {
 	const char *text;
@@ -106,12 +107,20 @@ void child_answer_run(struct child_answer *out,
 		      const struct run_result_source *a)
 {
 	struct span view = {a->view, strlen(a->view)};
-	struct span output = member_of(view, "result");
-	struct span artifacts = member_of(view, "artifacts");
+	struct span output, artifacts;
 
 	if (a->status == STORE_FAILED || a->status == STORE_CANCELED) {
 		set_failure(out, a, view);
-	} else if (output.len + artifacts.len > MSG_ANSWER_MAX - REST) {
+		return;
+	}
+	/* the search for members goes through all bytes */
+	if (view.len > MSG_ANSWER_MAX + VIEW_REST) {
+		set_too_large(out, a, view.len);
+		return;
+	}
+	output = member_of(view, "result");
+	artifacts = member_of(view, "artifacts");
+	if (output.len + artifacts.len > MSG_ANSWER_MAX - REST) {
 		set_too_large(out, a, output.len + artifacts.len);
 	} else {
 		out->ok = true;

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "proto/json/json.h"
 #include "proto/json/json_pack.h"
 #include "supervisor/run/exec/cluster.h"
+
+#define ARRIVAL_MS 20000 /* far above the time of an answer on the way */
 
 /* ---- answers ---- */
 
@@ -28,7 +31,8 @@ void input_relay_answer(struct context *ctx, struct run *asker,
 	/* the row may show the question once more, before the answer arrives */
 	if (asker->remote.answered == NULL)
 		asker->remote.answered = json_object_new_object();
-	json_object_object_add(asker->remote.answered, there, NULL);
+	json_object_object_add(asker->remote.answered, there,
+			       json_object_new_int64(clock_mono_ms()));
 	ctx->cluster->reply(ctx, asker, there, reply->ok, text, strlen(text));
 	free(text);
 }
@@ -81,11 +85,23 @@ static struct pending_input *past(struct input *in, const struct run *r,
 	return NULL;
 }
 
+/*
+ * Was the question KEY of R answered lately? A question that stays longer is asked again: the
+ * answer was lost, or a further attempt of R asks with the same key.
+ */
+static bool is_answered(const struct run *r, const char *key)
+{
+	struct json_object *at = NULL;
+
+	return json_object_object_get_ex(r->remote.answered, key, &at) &&
+	       clock_mono_ms() - json_object_get_int64(at) < ARRIVAL_MS;
+}
+
 static bool is_new(const struct run *top, const struct run *r, const char *key)
 {
 	const struct pending_input *p;
 
-	if (json_object_object_get_ex(r->remote.answered, key, NULL))
+	if (is_answered(r, key))
 		return false;
 	if (top->job.input == NULL)
 		return true;
@@ -111,6 +127,8 @@ static struct json_object *params_of(struct json_object *one, const char *key)
 	}
 	if (question_key_ok(key, strlen(key)))
 		json_add(params, "key:s", key);
+	/* the asker's server, which knows the template's time, withdraws the question */
+	json_add(params, "timeoutMs:i", (int64_t)INPUT_TIMEOUT_MOST_MS);
 	return params;
 }
 
@@ -134,13 +152,12 @@ static void forget_answered(struct run *r, struct json_object *requests)
 
 	if (was == NULL)
 		return;
-	json_object_object_foreach(was, key, none) {
-		(void)none;
+	json_object_object_foreach(was, key, at) {
 		if (json_member(requests, key) == NULL)
 			continue;
 		if (kept == NULL)
 			kept = json_object_new_object();
-		json_object_object_add(kept, key, NULL);
+		json_object_object_add(kept, key, json_object_get(at));
 	}
 	json_object_put(was);
 	r->remote.answered = kept;

@@ -17,7 +17,6 @@
 #include "proto/mcp/sampling.h"
 #include "supervisor/run/record/task_json.h"
 
-#define TIMEOUT_MOST_MS 604800000
 #define MAX_TOKENS 1000 /* when the template does not say */
 
 #define ROOTS_MAX 1000
@@ -49,7 +48,7 @@ static bool take_timeout(struct input_request *q, struct tool_error *r)
 		return true;
 	q->timeout_ms = json_object_get_int64(ms);
 	if (!json_object_is_type(ms, json_type_int) || q->timeout_ms < 1 ||
-	    q->timeout_ms > TIMEOUT_MOST_MS)
+	    q->timeout_ms > INPUT_TIMEOUT_MOST_MS)
 		return bad_param(r, "/timeoutMs",
 				 "an integer of 1 to 604800000 (milliseconds)");
 	json_object_object_del(q->params, "timeoutMs");

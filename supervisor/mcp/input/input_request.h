@@ -18,6 +18,7 @@
 #include "supervisor/run/worker/worker.h"
 
 #define INPUT_REQUEST_TIMEOUT_MS 300000 /* when the template does not say */
+#define INPUT_TIMEOUT_MOST_MS 604800000 /* the most of timeoutMs */
 
 struct input_request {
 	enum worker_question_kind kind;

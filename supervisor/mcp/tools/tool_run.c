@@ -33,6 +33,7 @@ static void tool_run_args_free(void *state)
 
 	if (ask->proxied != NULL)
 		ask->cluster->wait_over(ask->proxied, false);
+	tool_run_leave_journal(ask);
 	template_unref(ask->template);
 	run_files_free(ask->files);
 	json_object_put(ask->token);
@@ -352,12 +353,12 @@ void tool_run_create(struct request *req)
 	r = runs_create(s->ctx->runs, s->requestor, ask->template, ask->inputs,
 			&ask->wish, &tool_error);
 	if (r == NULL) {
-		run_journal_leave(s->caller, &ask->call_key);
 		request_tool_error(req, &tool_error);
 		return;
 	}
 	req->msg.inputs = NULL;
-	ask->files = NULL; /* the run has the files */
+	ask->files = NULL;  /* the run has the files */
+	ask->caller = NULL; /* and the number of the call */
 	if (rpc_async_is_large(req->msg.bytes) && ask->wish.idem_key == NULL)
 		let_inputs_go(req);
 	if (async)

@@ -39,6 +39,7 @@ static void on_child(void *arg, const struct store_result *res)
 	if (res->rc == 0) {
 		audit_reused(parent, row);
 		run_family_find(parent, row);
+		((struct tool_run_args *)req->state)->caller = NULL;
 		request_backlog_present(req, row->id);
 	} else if (res->rc == -ENOENT) {
 		tool_run_create(req);
@@ -52,6 +53,13 @@ static void on_child(void *arg, const struct store_result *res)
 	}
 }
 
+void tool_run_leave_journal(struct tool_run_args *ask)
+{
+	if (ask->caller != NULL)
+		run_journal_leave(ask->caller, &ask->call_key);
+	ask->caller = NULL;
+}
+
 bool tool_run_journal(struct request *req)
 {
 	struct tool_run_args *ask = req->state;
@@ -60,6 +68,7 @@ bool tool_run_journal(struct request *req)
 	if (!ask->journaled || ask->wish.journal != NULL)
 		return false;
 	run_journal_enter(parent, ask->template, ask->digest, &ask->call_key);
+	ask->caller = parent;
 	if (ask->call_key.key[0] == '\0')
 		return false;
 	ask->wish.journal = ask->call_key.key;

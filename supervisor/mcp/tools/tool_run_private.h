@@ -35,6 +35,7 @@ struct tool_run_args {
 	enum store_task form; /* the form of the answer */
 	bool journaled;	      /* a run calls, and may find the child again */
 	struct run_journal_call call_key; /* JOURNALED: wish.journal */
+	struct run *caller; /* CALL_KEY may have to be given back to this run */
 	/* digest of INPUTS, for calls with an idempotencyKey, or JOURNALED */
 	char digest[INPUTS_DIGEST_SIZE];
 	unsigned char seal[INPUTS_DIGEST_KEY];	/* key for secret inputs */
@@ -124,6 +125,8 @@ bool tool_run_is_journaled(const struct run *parent, const struct template *t,
  * tool_run_create() is called once more, or REQ is refused.
  */
 bool tool_run_journal(struct request *req);
+/* Give the number of a call back that made no run and found none. */
+void tool_run_leave_journal(struct tool_run_args *ask);
 
 /* Make the run of REQ. */
 void tool_run_create(struct request *req);

@@ -181,6 +181,7 @@ void tool_run_dropped(struct request *req)
 	if (ask->proxied != NULL)
 		ask->cluster->wait_over(ask->proxied, req->cancels);
 	ask->proxied = NULL;
+	tool_run_leave_journal(ask);
 }
 
 /*

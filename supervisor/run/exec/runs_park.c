@@ -90,6 +90,8 @@ void runs_go_on(struct runs *s, struct run *r)
 	r->job.parked.rested_ms += rested_ms;
 	s->stopped--;
 	worker_continue(r, rested_ms);
+	if (r->family.n_open > 0) /* made while R was stopped */
+		runs_lend(s, r);
 }
 
 void runs_unpark(struct runs *s, struct run *r)

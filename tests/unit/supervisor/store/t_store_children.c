@@ -9,8 +9,8 @@
 #include "tests/unit/supervisor/store/store_fixture.h"
 #include "tests/unit/tap.h"
 
-#define NOW                                                                    \
-	4000000000000 /* later than any sweep of the store that runs beside the test */
+/* ms; later than any sweep of the store */
+#define NOW 4000000000000
 
 static struct store_run child(const char *journal)
 {

@@ -20,7 +20,7 @@ struct run_child;
 struct store_run;
 
 #define RUN_CHILDREN_MAX                                                       \
-	1000 /* children of a run, in its attempts at one server */
+	1000 /* children of a run, in all attempts at a server */
 /* In the view of a run: the first children; for one that fails later a success leaves. */
 #define RUN_CHILDREN_LISTED 100
 #define RUN_FAMILY_STATES 9 /* as RUN_STATES */

@@ -26,7 +26,7 @@ my $in_cage = getppid == 1; # everything here that has lost its parent is the no
 
 my $template = dirname(__FILE__);
 my $folder = getcwd();
-my ($now, @states, $root, $waiter, $head, $orders, $lost, $unsafe);
+my ($now, @states, @dying, $root, $waiter, $head, $orders, $lost, $unsafe);
 my $serial = 0;
 my ($reports, $to_reports);
 my $unread = ''; # of the reports
@@ -79,7 +79,8 @@ sub is_ours {
 
 # The processes that cells have left.
 sub rest {
-	my %spared = map { $_ => 1 } $$, map { $_->{pid} } grep { defined } $root, $waiter, $head, @states;
+	@dying = grep { !has_ended($_) } @dying;
+	my %spared = map { $_ => 1 } $$, map { $_->{pid} } grep { defined } $root, $waiter, $head, @states, @dying;
 	my @pids = pids();
 
 	return if !grep { !$spared{$_} } @pids;
@@ -254,6 +255,7 @@ sub forget {
 	return if $state->{pid} == $root->{pid} || grep { $_->{pid} == $state->{pid} } @states;
 	return if $head && $waiter && $waiter->{pid} == $state->{pid};
 	kill KILL => $state->{pid};
+	push @dying, $state; # no process of a cell
 }
 
 # The head as it is now becomes a state, too.

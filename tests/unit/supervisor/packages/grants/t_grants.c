@@ -50,6 +50,7 @@ static struct template *with(const char *members)
 #define LOCKS "\"permissions\":{\"locks\":true}"
 #define NETWORK(list) "\"permissions\":{\"network\":[" list "]}"
 #define RULE "{\"host\":\"a.b:1\",\"allow\":[\"GET /x\",\"POST /y/*\"]}"
+#define SECRET "[secret \"k\"]\nfile = /k\nhosts = a.b\nheader = X-Key: {}\n"
 #define T "[grant \"t\"]\n"
 
 static const struct {
@@ -104,8 +105,8 @@ static const struct {
     {NETWORK(RULE), T "network = a.b:1=GET:/x,POST:/y/*\n", NULL},
     {NETWORK(RULE), T "network = a.b:1=GET:/x\n", "network"},
     {NETWORK("\"a.b:1\""), T "network = a.b:1=GET:/x\n", "network"},
-    /* rights which no template can have, granted or not */
-    {"\"permissions\":{\"secrets\":[\"k\"]}", T "secrets = k\n", "secrets"},
+    {"\"permissions\":{\"secrets\":[\"k\"]}", SECRET, "secrets"},
+    {"\"permissions\":{\"secrets\":[\"k\"]}", T "secrets = k\n" SECRET, NULL},
     {"\"permissions\":{\"network\":[],\"secrets\":[]}", "", NULL},
     /* several: the first is said */
     {TOOLS "," READS, T "tools = all\n", "read_paths"},

@@ -51,7 +51,7 @@ struct egress_ops {
 	void (*on_lost)(void *owner, const char *why);
 };
 
-/* What a child is for; all *lent*. */
+/* The task of a child; all members are *lent*. */
 struct egress_ask {
 	const char *run, *template, *requestor;
 	struct json_object *network; /* as of grants_network() */

@@ -98,6 +98,13 @@ void run_family_join(struct run *r, struct run *parent)
 		list_child(f, r->id, r->template->id)->open = r;
 }
 
+struct run *run_family_outermost(struct run *r)
+{
+	while (r->family.parent != NULL)
+		r = r->family.parent;
+	return r;
+}
+
 void run_family_drop(struct run *r)
 {
 	if (r->family.parent == NULL || r->family.dropped)

@@ -57,6 +57,8 @@ struct run_family {
 
 /* Make R, a new run, a child of PARENT. */
 void run_family_join(struct run *r, struct run *parent);
+/* Return the run above R, or R, that a client called; lent. */
+struct run *run_family_outermost(struct run *r);
 /* The parent of R, an open child, awaits the answer of R no more. */
 void run_family_drop(struct run *r);
 /* R has ended: R is no open child any more. Without a parent nothing changes. */

@@ -167,7 +167,7 @@ void shim_forget_questions(void); /* the open questions of a resident's run */
  */
 const char *shim_ask(struct msg *m, struct json_view id, struct json_view body);
 
-/* Nobody waits for the answers to the questions of CALLER any more. */
+/* Drop the questions of CALLER, a connection whose process awaits no answers. */
 void shim_drop_questions(uint64_t caller);
 /* Likewise for the question ID of who speaks; the answer says DROPPED. */
 void shim_drop_question(struct json_view id);

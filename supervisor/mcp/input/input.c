@@ -474,21 +474,13 @@ static void on_expiry(evutil_socket_t fd, short what, void *arg)
 	input_reject(p, &errmsg);
 }
 
-/* Return the run whose clients are asked for R: the outermost of R's callers. */
-static struct run *outermost(struct run *r)
-{
-	while (r->family.parent != NULL)
-		r = r->family.parent;
-	return r;
-}
-
 struct pending_input *input_hold(struct context *ctx, struct run *asker,
 				 const struct worker_question *ask,
 				 const char *there)
 {
 	struct pending_input *p = xcalloc(1, sizeof(*p));
 
-	p->input = input_of(ctx, outermost(asker));
+	p->input = input_of(ctx, run_family_outermost(asker));
 	p->asker = asker;
 	p->seq = ask->seq;
 	p->no = ++p->input->last;
@@ -548,7 +540,7 @@ void input_ask(struct context *ctx, struct run *r,
 
 void input_cancel(struct context *ctx, struct run *r, uint32_t seq)
 {
-	const struct input *in = outermost(r)->job.input;
+	const struct input *in = run_family_outermost(r)->job.input;
 	struct pending_input *p;
 
 	(void)ctx;

@@ -65,13 +65,6 @@ void input_refuse_keys(struct run *r, struct json_object *refused)
 
 /* ---- questions ---- */
 
-static struct run *outermost_of(struct run *r)
-{
-	while (r->family.parent != NULL)
-		r = r->family.parent;
-	return r;
-}
-
 /* Return a question of R in IN that has left REQUESTS; NULL: there is no such question. */
 static struct pending_input *past(struct input *in, const struct run *r,
 				  struct json_object *requests)
@@ -136,7 +129,7 @@ static void ask(struct context *ctx, struct run *r, const char *key,
 		struct json_object *one)
 {
 	struct worker_question q = {.seq = 0};
-	int64_t left = run_left_ms(outermost_of(r));
+	int64_t left = run_left_ms(run_family_outermost(r));
 
 	if (!input_request_kind(&q.kind, json_member_str(one, "method")))
 		return;
@@ -166,7 +159,7 @@ static void forget_answered(struct run *r, struct json_object *requests)
 void input_relay(struct context *ctx, struct run *r,
 		 struct json_object *requests)
 {
-	struct run *top = outermost_of(r);
+	struct run *top = run_family_outermost(r);
 	struct pending_input *p;
 	bool some = json_object_is_type(requests, json_type_object);
 

@@ -43,7 +43,7 @@ use JSON::PP;
 my \$in = decode_json(join '', <STDIN>);
 my %out;
 for my \$url (\@{\$in->{urls}}) {
-	my \$said = `$client '\$url' 2>/work/said`;
+	my \$said = `$client '\$url' 2>said`;
 	\$out{\$url} = [\$? >> 8, \$said];
 }
 print encode_json(\\%out);
